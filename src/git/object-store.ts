@@ -1,0 +1,347 @@
+// The repository's objects behind a git dir of our own. The hermetic dir is bare, has its own config, no hooks,
+// no merge or filter drivers and an empty user configuration, and names the repository's objects by
+// GIT_OBJECT_DIRECTORY. So a merge depends on nothing but the ids that go in (not on `merge.renames`,
+// attributes in a checkout, or a machine's configuration), and nothing that an agent wrote into a workspace or
+// the shared config can run. With a quarantine new objects go to a folder that can be thrown away.
+// What must stay true: refs of the repository are never touched from here.
+
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { SennitError } from '../model/errors.ts';
+import { asOid, type GitPath, type Oid, slugOf } from '../model/ids.ts';
+import type { EntryChange, Mode, TreeEntry } from '../model/tree.ts';
+import type { CommitInfo, CommitInput, MergeTreeResult, Objects, RepositoryPlace } from '../ports/git.ts';
+import { flattenedAttributes } from './attributes.ts';
+import { parseCommit, renderCommit } from './commit-format.ts';
+import { parseMergeTree, parseMergeTreeBatch } from './merge-tree-format.ts';
+import { type Coprocess, DURABLE_CONFIG, type GitCall, type GitResult, type GitSpawner } from './spawn.ts';
+import { parseRawDiff, parseTreeObject, type RawTreeEntry } from './tree-format.ts';
+
+export interface ObjectStoreOptions {
+  /** Folder for the hermetic git dir; made, and removed by `close`. Inside the state dir of the repository. */
+  readonly parent: string;
+  /** New objects go into the hermetic dir and vanish with it; reads see both. */
+  readonly quarantine: boolean;
+}
+
+/** Opens the repository's objects. `close` ends the co-processes and removes the hermetic dir. */
+export async function openObjects(spawner: GitSpawner, place: RepositoryPlace, options: ObjectStoreOptions): Promise<ObjectStore> {
+  await mkdir(options.parent, { recursive: true });
+  const dir = await mkdtemp(join(options.parent, 'objects-'));
+  const sha256 = place.objectFormat === 'sha256';
+  const config = [
+    '[core]',
+    `\trepositoryformatversion = ${sha256 ? 1 : 0}`,
+    '\tbare = true',
+    '[merge]',
+    '\tconflictStyle = diff3',
+    '\trenames = true',
+    '\trenameLimit = 7000',
+    '\tdirectoryRenames = false',
+    ...(sha256 ? ['[extensions]', '\tobjectFormat = sha256'] : []),
+    '',
+  ];
+  await Promise.all([
+    writeFile(join(dir, 'config'), config.join('\n')),
+    writeFile(join(dir, 'HEAD'), 'ref: refs/heads/none\n'),
+    writeFile(join(dir, 'empty'), ''),
+    mkdir(join(dir, 'refs', 'heads'), { recursive: true }),
+    mkdir(join(dir, 'objects', 'info'), { recursive: true }),
+    mkdir(join(dir, 'new'), { recursive: true }),
+  ]);
+  return new ObjectStore(spawner, place, dir, options.quarantine);
+}
+
+export class ObjectStore implements Objects {
+  readonly #spawner: GitSpawner;
+  readonly #place: RepositoryPlace;
+  readonly #dir: string;
+  readonly #env: Record<string, string>;
+  readonly #hashBytes: 20 | 32;
+  #reader: Coprocess | undefined;
+  #checker: Coprocess | undefined;
+  #differ: Coprocess | undefined;
+  #treeWriter: Coprocess | undefined;
+  #hashers = new Map<string, Coprocess>();
+  #queues = new Map<string, Promise<unknown>>();
+  #files = 0;
+  #attributes = '';
+  readonly #trees = new Map<Oid, Oid>();
+
+  constructor(spawner: GitSpawner, place: RepositoryPlace, dir: string, quarantine: boolean) {
+    this.#spawner = spawner;
+    this.#place = place;
+    this.#dir = dir;
+    this.#hashBytes = place.objectFormat === 'sha256' ? 32 : 20;
+    const objects = join(place.commonDir, 'objects');
+    this.#env = {
+      GIT_CONFIG_GLOBAL: join(dir, 'empty'),
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_ATTR_NOSYSTEM: '1',
+      GIT_OBJECT_DIRECTORY: quarantine ? join(dir, 'objects') : objects,
+      ...(quarantine ? { GIT_ALTERNATE_OBJECT_DIRECTORIES: JSON.stringify(objects) } : {}),
+      ...(place.shallow ? { GIT_SHALLOW_FILE: join(place.commonDir, 'shallow') } : {}),
+    };
+  }
+
+  #call(call: GitCall): GitCall {
+    return {
+      ...call,
+      gitDir: this.#dir,
+      cwd: this.#dir,
+      env: { ...this.#env, ...call.env },
+      config: [['core.attributesFile', this.#attributes], ...(call.config ?? [])],
+    };
+  }
+
+  #run(call: GitCall): Promise<GitResult> {
+    return this.#spawner.run(this.#call(call));
+  }
+
+  /** Runs `work` after all earlier work of the same co-process, so that answers meet their questions. */
+  #queued<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#queues.get(name) ?? Promise.resolve();
+    const next = before.then(work, work);
+    this.#queues.set(
+      name,
+      next.catch(() => undefined),
+    );
+    return next;
+  }
+
+  // ---- reading -------------------------------------------------------------------------------------------
+
+  #readObject(oid: string): Promise<{ type: string; content: Buffer }> {
+    return this.#queued('read', async () => {
+      this.#reader ??= this.#spawner.coprocess(this.#call({ args: ['cat-file', '--batch'] }));
+      this.#reader.write(`${oid}\n`);
+      const head = (await this.#reader.readUntil('\n')).toString('latin1'); // `<oid> <type> <size>` or `<name> missing`
+      const match = /^([0-9a-f]+) (\w+) (\d+)$/.exec(head);
+      if (match === null) throw missingObject(oid);
+      const content = await this.#reader.read(Number(match[3]));
+      await this.#reader.read(1);
+      return { type: match[2] ?? '', content };
+    });
+  }
+
+  async #readTree(oid: Oid): Promise<RawTreeEntry[]> {
+    const { type, content } = await this.#readObject(oid);
+    if (type !== 'tree') throw new SennitError('git_failed', `Object ${oid} is a ${type}, not a tree.`);
+    return parseTreeObject(content, this.#hashBytes);
+  }
+
+  async readCommit(oid: Oid): Promise<CommitInfo> {
+    const { type, content } = await this.#readObject(oid);
+    if (type !== 'commit') throw new SennitError('git_failed', `Object ${oid} is a ${type}, not a commit.`);
+    const info = parseCommit(oid, content);
+    this.#trees.set(oid, info.tree);
+    return info;
+  }
+
+  async treeOf(commit: Oid): Promise<Oid> {
+    return this.#trees.get(commit) ?? (await this.readCommit(commit)).tree;
+  }
+
+  async readBlob(oid: Oid): Promise<Uint8Array> {
+    return (await this.#readObject(oid)).content;
+  }
+
+  blobSize(oid: Oid): Promise<number> {
+    return this.#queued('check', async () => {
+      this.#checker ??= this.#spawner.coprocess(this.#call({ args: ['cat-file', '--batch-check'] }));
+      this.#checker.write(`${oid}\n`);
+      const head = (await this.#checker.readUntil('\n')).toString('latin1');
+      const match = /^[0-9a-f]+ \w+ (\d+)$/.exec(head);
+      if (match === null) throw missingObject(oid);
+      return Number(match[1]);
+    });
+  }
+
+  diffTrees(before: Oid, after: Oid): Promise<EntryChange[]> {
+    if (before === after) return Promise.resolve([]);
+    return this.#queued('diff', async () => {
+      this.#differ ??= this.#spawner.coprocess(
+        this.#call({ args: ['diff-tree', '--stdin', '-r', '-z', '--raw', '--no-renames', '--no-abbrev'] }),
+      );
+      // A line that begins with no object id is echoed and flushed: it marks the end of one answer. The random
+      // part keeps a hostile file name from looking like it.
+      const mark = `end-${Math.random().toString(36).slice(2)}${before.slice(0, 8)}\n`;
+      this.#differ.write(`${before} ${after}\n${mark}`);
+      const bytes = await this.#differ.readUntil(mark);
+      const head = `${before} ${after}\n`;
+      if (bytes.toString('latin1', 0, head.length) !== head) throw missingObject(`${before} or ${after}`);
+      return parseRawDiff(bytes.subarray(head.length));
+    });
+  }
+
+  async entryAt(tree: Oid, path: GitPath): Promise<TreeEntry | null> {
+    const parts = path.split('/');
+    let at = tree;
+    for (const [i, part] of parts.entries()) {
+      const found = (await this.#readTree(at)).find((entry) => entry.name === part);
+      if (found === undefined) return null;
+      const isTree = found.mode === '40000';
+      if (i === parts.length - 1) return isTree ? null : { mode: found.mode as Mode, oid: found.oid };
+      if (!isTree) return null;
+      at = found.oid;
+    }
+    return null;
+  }
+
+  // ---- writing -------------------------------------------------------------------------------------------
+
+  /** Writes one object of a type from a file, through a co-process that answers each path with an id. */
+  #writeObject(type: 'blob' | 'commit', content: Uint8Array): Promise<Oid> {
+    return this.#queued(`hash-${type}`, async () => {
+      let hasher = this.#hashers.get(type);
+      if (hasher === undefined) {
+        hasher = this.#spawner.coprocess(this.#call({ args: ['hash-object', '-w', '-t', type, '--no-filters', '--stdin-paths'] }));
+        this.#hashers.set(type, hasher);
+      }
+      this.#files += 1;
+      const file = join(this.#dir, 'new', String(this.#files));
+      await writeFile(file, content);
+      hasher.write(`${file}\n`);
+      const oid = asOid((await hasher.readUntil('\n')).toString('latin1'));
+      await rm(file);
+      return oid;
+    });
+  }
+
+  writeBlob(content: Uint8Array): Promise<Oid> {
+    return this.#writeObject('blob', content);
+  }
+
+  async writeCommit(input: CommitInput): Promise<Oid> {
+    const [first] = input.parents;
+    const date = input.committer === undefined && first !== undefined ? (await this.readCommit(first)).committed : 0;
+    const oid = await this.#writeObject('commit', renderCommit(input, date));
+    this.#trees.set(oid, input.tree);
+    return oid;
+  }
+
+  #writeTree(entries: readonly RawTreeEntry[]): Promise<Oid> {
+    return this.#queued('mktree', async () => {
+      this.#treeWriter ??= this.#spawner.coprocess(this.#call({ args: ['mktree', '--batch', '-z', '--missing'] }));
+      const lines = entries.map((entry) => {
+        const type = entry.mode === '40000' ? 'tree' : entry.mode === '160000' ? 'commit' : 'blob';
+        return `${entry.mode.padStart(6, '0')} ${type} ${entry.oid}\t${entry.name}\0`;
+      });
+      this.#treeWriter.write(Buffer.from(`${lines.join('')}\0`, 'latin1'));
+      return asOid((await this.#treeWriter.readUntil('\n')).toString('latin1'));
+    });
+  }
+
+  async applyToTree(tree: Oid, changes: ReadonlyMap<GitPath, TreeEntry | null>): Promise<Oid> {
+    if (changes.size === 0) return tree;
+    const list = [...changes].map(([path, entry]) => ({ parts: path.split('/'), entry }));
+    const result = await this.#applyLevel(tree, list, 0);
+    return result ?? (await this.#writeTree([]));
+  }
+
+  async #applyLevel(
+    tree: Oid | null,
+    changes: readonly { parts: string[]; entry: TreeEntry | null }[],
+    depth: number,
+  ): Promise<Oid | null> {
+    const entries = new Map((tree === null ? [] : await this.#readTree(tree)).map((entry) => [entry.name, entry]));
+    const below = new Map<string, { parts: string[]; entry: TreeEntry | null }[]>();
+    const deleted: string[] = [];
+    const set: RawTreeEntry[] = [];
+    for (const change of changes) {
+      const name = change.parts[depth] ?? '';
+      if (depth < change.parts.length - 1) {
+        const group = below.get(name);
+        if (group === undefined) below.set(name, [change]);
+        else group.push(change);
+      } else if (change.entry === null) deleted.push(name);
+      else set.push({ mode: change.entry.mode, name, oid: change.entry.oid });
+    }
+    // A deleted leaf first, then what is below it, then new leaves: a file may become a directory and back.
+    for (const name of deleted) if (entries.get(name)?.mode !== '40000') entries.delete(name);
+    for (const [name, group] of below) {
+      const old = entries.get(name);
+      const next = await this.#applyLevel(old?.mode === '40000' ? old.oid : null, group, depth + 1);
+      // Deletions below something that is a leaf here concern nothing that exists.
+      if (next === null) {
+        if (old === undefined || old.mode === '40000') entries.delete(name);
+      } else entries.set(name, { mode: '40000', name, oid: next });
+    }
+    for (const entry of set) entries.set(entry.name, entry);
+    return entries.size === 0 ? null : this.#writeTree([...entries.values()]);
+  }
+
+  // ---- merging -------------------------------------------------------------------------------------------
+
+  async useAttributesOf(tree: Oid): Promise<void> {
+    const { stdout } = await this.#run({ args: ['ls-tree', '-r', '-z', '--full-tree', tree] });
+    const files: { directory: string; text: string }[] = [];
+    for (const record of stdout.toString('latin1').split('\0')) {
+      const match = /^100(?:644|755) blob ([0-9a-f]+)\t((?:.*\/)?)\.gitattributes$/s.exec(record);
+      if (match === null) continue;
+      const blob = await this.readBlob(asOid(match[1] ?? ''));
+      files.push({ directory: match[2] ?? '', text: Buffer.from(blob).toString('latin1') });
+    }
+    this.#attributes = files.length === 0 ? '' : join(this.#dir, 'attributes');
+    if (files.length > 0) await writeFile(this.#attributes, flattenedAttributes(files), 'latin1');
+  }
+
+  async mergeTree(target: { oid: Oid; label: string }, change: { oid: Oid; label: string }): Promise<MergeTreeResult> {
+    // Labels come from the names that git was given, so each side gets a private ref of that name.
+    const names = [`${slugOf(target.label)}`, `${slugOf(change.label)}`];
+    if (names[0] === names[1]) names[1] = `${names[1]}-change`;
+    await Promise.all(
+      [target, change].map((side, i) => writeFile(join(this.#dir, 'refs', 'heads', names[i] ?? ''), `${side.oid}\n`)),
+    );
+    const { code, stdout, stderr } = await this.#run({
+      args: ['merge-tree', '--write-tree', '-z', '--messages', ...names],
+      accept: [0, 1, 128],
+    });
+    if (code === 128) return { outcome: 'refused', reason: stderr.trim() };
+    return parseMergeTree(stdout, code, stderr);
+  }
+
+  async mergePairs(pairs: readonly (readonly [Oid, Oid])[]): Promise<MergeTreeResult[]> {
+    if (pairs.length === 0) return [];
+    const { stdout } = await this.#run({
+      args: ['merge-tree', '--write-tree', '-z', '--stdin'],
+      stdin: pairs.map(([a, b]) => `${a} ${b}\n`).join(''),
+      accept: [0, 1],
+    });
+    return parseMergeTreeBatch(stdout, pairs.length);
+  }
+
+  async mergeBases(a: Oid, b: Oid): Promise<Oid[]> {
+    const { stdout } = await this.#run({ args: ['merge-base', '--all', a, b], accept: [0, 1] });
+    return stdout.toString('latin1').split('\n').filter(Boolean).map(asOid);
+  }
+
+  async isAncestor(ancestor: Oid, descendant: Oid): Promise<boolean> {
+    if (ancestor === descendant) return true;
+    return (await this.#run({ args: ['merge-base', '--is-ancestor', ancestor, descendant], accept: [0, 1] })).code === 0;
+  }
+
+  // ---- durability ----------------------------------------------------------------------------------------
+
+  async makeDurable(tips: readonly Oid[], known: readonly Oid[]): Promise<void> {
+    if (tips.length === 0) return;
+    const revisions = [...tips, ...known.map((oid) => `^${oid}`)];
+    await this.#run({
+      args: ['pack-objects', '-q', '--revs', '--delta-base-offset', join(this.#place.commonDir, 'objects', 'pack', 'pack')],
+      stdin: `${revisions.join('\n')}\n`,
+      config: [...DURABLE_CONFIG, ['pack.threads', '1'], ['pack.window', '0']],
+    });
+  }
+
+  async close(): Promise<void> {
+    const open = [this.#reader, this.#checker, this.#differ, this.#treeWriter, ...this.#hashers.values()];
+    await Promise.all(open.map((process) => process?.close()));
+    await rm(this.#dir, { recursive: true, force: true });
+  }
+}
+
+function missingObject(oid: string): SennitError {
+  return new SennitError('object_missing', `The repository lacks the object ${oid}.`, {
+    hint: 'In a shallow or partial clone fetch it (`git fetch --unshallow` or `git fetch --refetch`); else run `git fsck`.',
+  });
+}

@@ -1,0 +1,115 @@
+import type { ConflictKind, Sides } from '../model/conflict.ts';
+import type { GitPath, Oid } from '../model/ids.ts';
+import type { WorktreeInfo } from '../model/source.ts';
+import type { EntryChange, TreeEntry } from '../model/tree.ts';
+
+/** Where the repository is and what kind it is. All paths are absolute. */
+export interface RepositoryPlace {
+  /** The git dir that all worktrees share. */
+  readonly commonDir: string;
+  /** The git dir of the place the command was run in: the common dir or `<common>/worktrees/<id>`. */
+  readonly gitDir: string;
+  /** Top of the work tree that the command was run in; null in a bare repository. */
+  readonly topLevel: string | null;
+  readonly bare: boolean;
+  readonly objectFormat: 'sha1' | 'sha256';
+  readonly shallow: boolean;
+  readonly gitVersion: readonly [number, number, number];
+  /** Sennit's own directory: `<common>/sennit`. It may not exist yet. */
+  readonly stateDir: string;
+}
+
+export interface Identity {
+  readonly name: string;
+  readonly email: string;
+}
+
+export interface CommitInput {
+  readonly tree: Oid;
+  readonly parents: readonly Oid[];
+  readonly message: string;
+  /** Sennit's own fixed identity and the date of the newest parent unless given: ids are then the same everywhere. */
+  readonly author?: { readonly name: string; readonly email: string; readonly date: string };
+  readonly committer?: { readonly name: string; readonly email: string; readonly date: string };
+}
+
+export interface CommitInfo {
+  readonly oid: Oid;
+  readonly tree: Oid;
+  readonly parents: readonly Oid[];
+  /** Seconds since the epoch. */
+  readonly committed: number;
+  readonly author: string;
+  readonly message: string;
+}
+
+/** One conflict as git's merge reports it, before Sennit gave it a kind that a person meets. */
+export interface RawConflict {
+  readonly path: GitPath;
+  readonly kind: ConflictKind;
+  readonly sides: Sides;
+  readonly message: string;
+  readonly related: readonly GitPath[];
+}
+
+/** What one merge in the object database came to. `refused` never means conflict: nothing was merged. */
+export type MergeTreeResult =
+  | { readonly outcome: 'clean'; readonly tree: Oid }
+  | { readonly outcome: 'conflict'; readonly tree: Oid; readonly conflicts: readonly RawConflict[] }
+  | { readonly outcome: 'refused'; readonly reason: string };
+
+/** The repository's objects, without its configuration, hooks, drivers or attributes: what comes out depends on
+ * nothing but the ids that go in. */
+export interface Objects {
+  /** Commits for revision texts (full ref names, ids); undefined where there is none. */
+  readCommit(oid: Oid): Promise<CommitInfo>;
+  treeOf(commit: Oid): Promise<Oid>;
+  readBlob(oid: Oid): Promise<Uint8Array>;
+  /** Size in bytes, without reading the content. */
+  blobSize(oid: Oid): Promise<number>;
+  writeBlob(content: Uint8Array): Promise<Oid>;
+  writeCommit(input: CommitInput): Promise<Oid>;
+  /** Changed leaves from one tree to another, sorted by path, renames as delete plus add. */
+  diffTrees(before: Oid, after: Oid): Promise<EntryChange[]>;
+  /** The leaf at a path, or null. */
+  entryAt(tree: Oid, path: GitPath): Promise<TreeEntry | null>;
+  /** The tree with some leaves replaced (`null` deletes). */
+  applyToTree(tree: Oid, changes: ReadonlyMap<GitPath, TreeEntry | null>): Promise<Oid>;
+  /** Merges two commits. Labels appear in conflict markers and in the names of files moved aside. */
+  mergeTree(target: { oid: Oid; label: string }, change: { oid: Oid; label: string }): Promise<MergeTreeResult>;
+  /** Merges many pairs in one process. */
+  mergePairs(pairs: readonly (readonly [Oid, Oid])[]): Promise<MergeTreeResult[]>;
+  /** All best common ancestors. */
+  mergeBases(a: Oid, b: Oid): Promise<Oid[]>;
+  isAncestor(ancestor: Oid, descendant: Oid): Promise<boolean>;
+  /** Uses the flattened attributes of this tree for merges from now on: `merge` and `conflict-marker-size` only. */
+  useAttributesOf(tree: Oid): Promise<void>;
+  /** Writes all objects that `tips` reach and `known` do not into one pack that is on the disk when this returns. */
+  makeDurable(tips: readonly Oid[], known: readonly Oid[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface RefUpdate {
+  readonly ref: string;
+  /** null deletes. */
+  readonly to: Oid | null;
+  /** The value that it must have now; null: it must not exist. */
+  readonly from: Oid | null;
+}
+
+/** Outcome of moving refs: `moved` when another value was found than expected (nothing was changed then). */
+export type RefOutcome = { readonly outcome: 'updated' } | { readonly outcome: 'moved'; readonly message: string };
+
+export interface Refs {
+  /** Commits for revision texts (full ref names, ids); undefined where there is none. */
+  resolveCommits(revisions: readonly string[]): Promise<(Oid | undefined)[]>;
+  /** Refs under a prefix such as `refs/heads/`; sorted by name. `oid` is the ref's own object. */
+  listRefs(prefix: string): Promise<{ readonly ref: string; readonly oid: Oid; readonly commit: Oid | null }[]>;
+  /** All or none, each with its old value, with reflog and fsync. */
+  updateRefs(updates: readonly RefUpdate[], reason: string): Promise<RefOutcome>;
+  listWorktrees(): Promise<WorktreeInfo[]>;
+  /** One value of the repository's configuration as git resolves it, or undefined. */
+  readConfig(key: string): Promise<string | undefined>;
+  /** Who the user is, as git would write it into a commit. Throws `identity_missing`. */
+  readIdentity(): Promise<{ readonly author: Identity; readonly committer: Identity }>;
+}
