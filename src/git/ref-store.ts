@@ -1,0 +1,121 @@
+// Refs, worktree records and configuration of the repository, always by an explicit git dir. Refs move only in one
+// transaction that names every old value; a ref that is not where it was expected changes nothing.
+
+import { join } from 'node:path';
+import { SennitError } from '../model/errors.ts';
+import { isOid, type Oid } from '../model/ids.ts';
+import type { WorktreeInfo } from '../model/source.ts';
+import type { Identity, RefOutcome, Refs, RefUpdate, RepositoryPlace } from '../ports/git.ts';
+import { DURABLE_CONFIG, gitFailure, type GitSpawner } from './spawn.ts';
+import { readWorktrees } from './worktree-list.ts';
+
+export function openRefs(spawner: GitSpawner, place: RepositoryPlace): Refs {
+  return new RefStore(spawner, place);
+}
+
+class RefStore implements Refs {
+  readonly #spawner: GitSpawner;
+  readonly #place: RepositoryPlace;
+
+  constructor(spawner: GitSpawner, place: RepositoryPlace) {
+    this.#spawner = spawner;
+    this.#place = place;
+  }
+
+  async resolveCommits(revisions: readonly string[]): Promise<(Oid | undefined)[]> {
+    if (revisions.length === 0) return [];
+    // One line a question: a revision with a line break in it can name nothing.
+    const asked = revisions.map((revision) => (/[\n\0]/.test(revision) ? 'refs/none' : `${revision}^{commit}`));
+    const { stdout } = await this.#spawner.run({
+      args: ['cat-file', '--batch-check=%(objectname) %(objecttype)'],
+      gitDir: this.#place.commonDir,
+      stdin: `${asked.join('\n')}\n`,
+    });
+    const lines = stdout.toString('utf8').split('\n');
+    return revisions.map((_, i) => {
+      const [oid = '', type] = (lines[i] ?? '').split(' ');
+      return type === 'commit' && isOid(oid) ? oid : undefined;
+    });
+  }
+
+  async listRefs(prefix: string): ReturnType<Refs['listRefs']> {
+    const { stdout } = await this.#spawner.run({
+      args: ['for-each-ref', '--format=%(refname) %(objectname) %(objecttype) %(*objectname) %(*objecttype)', prefix],
+      gitDir: this.#place.commonDir,
+    });
+    const refs: { ref: string; oid: Oid; commit: Oid | null }[] = [];
+    for (const line of stdout.toString('utf8').split('\n')) {
+      const [ref = '', oid = '', type, peeled = '', peeledType] = line.split(' ');
+      if (!isOid(oid)) continue;
+      const commit = type === 'commit' ? oid : peeledType === 'commit' && isOid(peeled) ? peeled : null;
+      refs.push({ ref, oid, commit });
+    }
+    return refs;
+  }
+
+  async updateRefs(updates: readonly RefUpdate[], reason: string): Promise<RefOutcome> {
+    if (updates.length === 0) return { outcome: 'updated' };
+    const zero = '0'.repeat(this.#place.objectFormat === 'sha256' ? 64 : 40);
+    const lines = updates.map(({ ref, to, from }) =>
+      to === null ? `delete ${ref}\0${from ?? zero}\0` : `update ${ref}\0${to}\0${from ?? zero}\0`,
+    );
+    const call = {
+      args: ['update-ref', '--create-reflog', '-m', reason.replace(/\s+/g, ' '), '--stdin', '-z'],
+      gitDir: this.#place.commonDir,
+      config: [...DURABLE_CONFIG, ['core.logAllRefUpdates', 'always']] as const,
+      stdin: lines.join(''),
+      accept: [0, 1, 128],
+    };
+    for (let attempt = 0; ; attempt += 1) {
+      const { code, stderr } = await this.#spawner.run(call);
+      if (code === 0) return { outcome: 'updated' };
+      // Somebody else holds the ref for a moment: that is not a changed value.
+      if (/Unable to create '.*\.lock': File exists|could not lock|Resource temporarily unavailable/i.test(stderr) && attempt < 20) {
+        await new Promise((resolve) => setTimeout(resolve, 25 + Math.random() * 50));
+        continue;
+      }
+      if (/but expected|reference already exists|unable to resolve reference/.test(stderr)) {
+        return { outcome: 'moved', message: stderr.trim() };
+      }
+      throw gitFailure(call.args, code, null, stderr);
+    }
+  }
+
+  listWorktrees(): Promise<WorktreeInfo[]> {
+    return readWorktrees(this.#place.commonDir, this.#place.bare, (refs) => this.resolveCommits(refs));
+  }
+
+  async readConfig(key: string): Promise<string | undefined> {
+    const { code, stdout } = await this.#spawner.run({
+      args: ['config', '-z', '--get', key],
+      gitDir: this.#place.commonDir,
+      accept: [0, 1],
+    });
+    return code === 0 ? stdout.toString('utf8').replace(/\0$/, '') : undefined;
+  }
+
+  async readIdentity(): Promise<{ author: Identity; committer: Identity }> {
+    const read = async (name: string): Promise<Identity> => {
+      const { code, stdout, stderr } = await this.#spawner.run({
+        args: ['var', name],
+        gitDir: this.#place.commonDir,
+        config: [['user.useConfigOnly', 'true']], // no identity made up from the machine's name
+        accept: [0, 128],
+      });
+      const match = /^(.*) <(.*)> \d+ [+-]\d{4}$/.exec(stdout.toString('utf8').trim());
+      if (code !== 0 || match === null) {
+        throw new SennitError('identity_missing', `git does not know who you are: ${stderr.trim().split('\n').at(-1) ?? ''}`, {
+          hint: 'Set it with: git config --global user.name "Your Name" && git config --global user.email you@example.com',
+        });
+      }
+      return { name: match[1] ?? '', email: match[2] ?? '' };
+    };
+    const [author, committer] = await Promise.all([read('GIT_AUTHOR_IDENT'), read('GIT_COMMITTER_IDENT')]);
+    return { author, committer };
+  }
+}
+
+/** Where a ref's lock file would be; for recovery of locks that a dead process of ours left. */
+export function refLockFile(place: RepositoryPlace, ref: string): string {
+  return join(place.commonDir, `${ref}.lock`);
+}
