@@ -44,11 +44,8 @@ export interface Verdict {
   readonly at: string;
 }
 
-/** The durable record. What git holds is read from git; the ledger holds what git cannot: who, when, why,
- * how far. All methods are synchronous: SQLite is. */
-export interface Ledger {
-  /** Creates the operation in state `running` and its `operation.started` event in one transaction. */
-  createOperation(op: Omit<OperationRecord, 'created' | 'updated' | 'state'>): void;
+/** The reading half of the ledger: for commands that change nothing, also where nothing may be written. */
+export interface LedgerReader {
   findOperation(id: OperationId): OperationRecord | undefined;
   /** Newest first. `states` and `kinds` filter where given. */
   listOperations(filter?: {
@@ -57,28 +54,48 @@ export interface Ledger {
     readonly target?: string;
     readonly limit?: number;
   }): OperationRecord[];
-  /** Appends one event and, where given, changes the operation's state, data or owner, in one transaction. With
-   * `durable` the transaction is on the disk when this returns (a full sync), otherwise it survives a crash of
-   * the process but perhaps not of the machine. */
-  append(
-    event: { readonly operation: OperationId | null; readonly type: string; readonly data?: unknown },
-    change?: { readonly state?: OperationState; readonly data?: unknown; readonly owner?: ProcessMark; readonly durable?: boolean },
-  ): void;
-  /** Takes over an operation whose owner is dead: true when this process now owns it, false when another did so
-   * first (compare-and-swap on the owner). */
-  claimOperation(id: OperationId, from: ProcessMark, to: ProcessMark): boolean;
+  /** Oldest first. */
   listEvents(operation: OperationId): LedgerEvent[];
   findVerdict(tree: string, command: string): Verdict | undefined;
-  saveVerdict(verdict: Omit<Verdict, 'at'>): void;
+  /** Reads the whole file and says what is wrong with it, one sentence a fault; empty when it is sound. */
+  findDamage(): string[];
   close(): void;
 }
 
-/** A lock that a dead process frees at once. */
+/** The durable record. What git holds is read from git; the ledger holds what git cannot: who, when, why,
+ * how far. All methods are synchronous: SQLite is. Any of them may throw `ledger_broken`, `ledger_newer` or
+ * `repository_busy`, and those that write `repository_readonly` or `disk_full`; then nothing has been written. */
+export interface Ledger extends LedgerReader {
+  /** Creates the operation in state `running` and its `operation.started` event in one transaction. */
+  createOperation(op: Omit<OperationRecord, 'created' | 'updated' | 'state'>): void;
+  /** Appends one event and, where given, changes the operation's state, data or owner, in one transaction. With
+   * `durable` the transaction, and all before it, is on the disk when this returns (a full sync); otherwise it
+   * survives a crash of the process but perhaps not of the machine. Throws `operation_unknown`. */
+  append(
+    event: { readonly operation: OperationId | null; readonly type: string; readonly data?: unknown },
+    change?: {
+      readonly state?: OperationState;
+      readonly data?: unknown;
+      readonly owner?: ProcessMark;
+      readonly durable?: boolean;
+    },
+  ): void;
+  /** Takes over a `running` or `pending` operation whose owner is dead, with an `operation.claimed` event, durable:
+   * true when `to` now owns it, false when another process did so first or it came to its end (compare-and-swap on
+   * the owner). Whether the owner is dead is for the caller to know. */
+  claimOperation(id: OperationId, from: ProcessMark, to: ProcessMark): boolean;
+  /** Replaces an earlier verdict on the same tree and command. */
+  saveVerdict(verdict: Omit<Verdict, 'at'>): void;
+}
+
+/** A lock that the kernel frees at once when its process dies, however it dies. */
 export interface HeldLock {
+  /** May be called more than once. */
   release(): void;
 }
 
 export interface Locks {
-  /** Waits up to `waitMs` for the lock `name` (any text) of this repository. Throws `repository_busy`. */
+  /** Waits up to `waitMs` (0: does not wait) for the lock `name` (any text) of this repository, without blocking
+   * the event loop. Not reentrant: the same process waits for itself. Throws `repository_busy`. */
   acquire(name: string, waitMs: number): Promise<HeldLock>;
 }
