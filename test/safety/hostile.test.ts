@@ -215,7 +215,7 @@ const PAYLOADS: readonly Payload[] = [
     lay: ({ wt, touch }) => {
       wt.write(
         'sennit.yaml',
-        `gates:\n  root: ${JSON.stringify(touch)}\ngenerated:\n  files: ["f"]\n  regenerate: ${JSON.stringify(touch)}\nsnapshot:\n  filters: [evil]\n`,
+        `gates:\n  root: ${JSON.stringify(touch)}\ngenerated:\n  - paths: ["f"]\n    by: ${JSON.stringify(touch)}\nsnapshot:\n  filters: [evil]\n`,
       );
     },
   },

@@ -82,12 +82,7 @@ test('a generated file that merges clean is not landed stale (M18)', async () =>
   repo.commit('generated', {
     'src/a': '1\n',
     'COUNT.gen': '1\n',
-    'sennit.yaml': [
-      'generated:',
-      '  files: ["*.gen"]',
-      '  regenerate: ls src | wc -l | tr -d " " > COUNT.gen',
-      '',
-    ].join('\n'),
+    'sennit.yaml': 'generated:\n  - paths: ["*.gen"]\n    by: ls src | wc -l | tr -d " " > COUNT.gen\n',
   });
   repo.commitTo('A', { 'src/b': '1\n', 'COUNT.gen': '2\n' });
   repo.commitTo('B', { 'src/c': '1\n', 'COUNT.gen': '2\n' });
