@@ -5,6 +5,8 @@
 // maintenance from running. What stays true: no git command is started by discovery inside a workspace.
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import { delimiter, isAbsolute } from 'node:path';
 import { SennitError } from '../model/errors.ts';
 
 /** Settings that every git call carries, each with its reason. */
@@ -64,7 +66,8 @@ export function scrubbedEnv(env: NodeJS.ProcessEnv): Record<string, string> {
   for (const [key, value] of Object.entries(env)) {
     if (value === undefined) continue;
     if (key.startsWith('GIT_') && !KEPT_GIT_ENV.has(key)) continue;
-    out[key] = value;
+    // Children run with a workspace as their folder: a relative search path would find an agent's programs.
+    out[key] = key === 'PATH' ? value.split(delimiter).filter(isAbsolute).join(delimiter) : value;
   }
   return out;
 }
@@ -84,12 +87,17 @@ export interface GitCall {
   readonly stdin?: string | Uint8Array | AsyncIterable<Uint8Array>;
   /** Accepted exit codes; 0 alone unless given. */
   readonly accept?: readonly number[];
+  /** Accepted signals; none unless given. */
+  readonly acceptSignals?: readonly NodeJS.Signals[];
   /** Receives standard output as it comes instead of collecting it: for contents of any size. */
   readonly onStdout?: (chunk: Buffer) => void;
 }
 
 export interface GitResult {
+  /** The exit code; 128 plus its number for an accepted signal. */
   readonly code: number;
+  /** The accepted signal that ended it, or null. */
+  readonly signal: NodeJS.Signals | null;
   readonly stdout: Buffer;
   readonly stderr: string;
 }
@@ -141,6 +149,11 @@ export class GitSpawner {
     };
   }
 
+  /** The search path that git and its filters get. */
+  get searchPath(): string {
+    return this.#env['PATH'] ?? '';
+  }
+
   #spawn(call: GitCall): ChildProcessWithoutNullStreams {
     const config = [...SAFE_CONFIG, ...(call.config ?? [])];
     const env: Record<string, string> = { ...this.#env, GIT_CONFIG_COUNT: String(config.length) };
@@ -185,8 +198,12 @@ export class GitSpawner {
     const fed = feed(child, call.stdin);
     const [{ code, signal }] = await Promise.all([ended, fed]);
     const stderr = Buffer.concat(errors).toString('utf8');
+    const result = { signal, stdout: Buffer.concat(chunks), stderr };
+    if (signal !== null && call.acceptSignals?.includes(signal) === true) {
+      return { ...result, code: 128 + constants.signals[signal] };
+    }
     if (code === null || !(call.accept ?? [0]).includes(code)) throw gitFailure(call.args, code, signal, stderr);
-    return { code, stdout: Buffer.concat(chunks), stderr };
+    return { ...result, code };
   }
 
   /** Starts git as a co-process that answers on standard output while its standard input stays open. Only for
