@@ -54,7 +54,7 @@ const READONLY_MOVED = 1032;
  *     ConnectionFailed("Unable to open connection to local database /r/.git/sennit/ledger.db: 14")
  *     SqliteError: database is locked     (with rawCode 5)
  */
-export function findResultCode(error: unknown): number | undefined {
+function findResultCode(error: unknown): number | undefined {
   if (!(error instanceof Error)) return undefined;
   if ('rawCode' in error && typeof error.rawCode === 'number') return error.rawCode;
   const opening = /^ConnectionFailed\(.*: (\d+)"\)$/s.exec(error.message);
