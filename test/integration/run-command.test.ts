@@ -150,17 +150,17 @@ describe('the environment', () => {
 });
 
 describe('output', () => {
-  test('50 MB of output are read to the end, and 100 kB of them kept', async () => {
+  test('200 MB of output are read to the end, 100 kB of them kept, and the memory stays flat', async () => {
     const place = sealedPlace();
     const before = process.memoryUsage().rss;
-    const result = await ran(place, 'head -c 50000000 /dev/zero | tr "\\0" x; echo; echo the end', {
+    const result = await ran(place, 'head -c 200000000 /dev/zero | tr "\\0" x; echo; echo the end', {
       outputLimit: 100_000,
     });
     expect(result).toMatchObject({ outcome: 'passed', truncated: true });
     expect(statSync(join(place.root, 'log', 'gate.log')).size).toBe(100_000);
     expect(result.tail.endsWith('the end')).toBe(true);
     expect(result.tail.length).toBeLessThanOrEqual(4000);
-    expect(process.memoryUsage().rss - before).toBeLessThan(40_000_000);
+    expect(process.memoryUsage().rss - before).toBeLessThan(100_000_000);
   });
 
   test('output of exactly the limit is not called truncated', async () => {
@@ -232,7 +232,7 @@ describe('what a command leaves behind', () => {
   });
 
   test('what ends by itself a moment later is no stray', async () => {
-    expect(await ran(sealedPlace(), 'sleep 0.02 > /dev/null &')).toMatchObject({
+    expect(await ran(sealedPlace(), 'true &')).toMatchObject({
       outcome: 'passed',
       strays: 0,
     });
@@ -242,7 +242,9 @@ describe('what a command leaves behind', () => {
     const place = sealedPlace();
     const runner = createCommandRunner({ env: place.env() });
     const long = runner.run(
-      planOf(place, 'setsid sleep 1.5 & echo $! > other; wait', { logFile: join(place.root, 'long.log') }),
+      planOf(place, 'setsid sh -c "while ! test -e stop; do sleep 0.02; done" & echo $! > other; wait', {
+        logFile: join(place.root, 'long.log'),
+      }),
     );
     const other = await pidIn(place, 'other');
     const short = await runner.run(
@@ -250,6 +252,7 @@ describe('what a command leaves behind', () => {
     );
     expect(short.strays).toBe(1);
     expect(lives(other)).toBe(true);
+    writeFileSync(join(place.root, 'stop'), '');
     expect(await long).toMatchObject({ outcome: 'passed', strays: 0 });
   });
 });
