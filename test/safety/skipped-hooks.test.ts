@@ -40,6 +40,7 @@ test('hooks do not run, and do not stop a landing, unless they are asked for (I1
   a.write('f', 'work\n');
   const ran = installHooks(repo, join(repo.commonDir(), 'hooks'), 1);
   await askSennit(['land', '../a', '--into', 'main', '--gate', 'true'], 0, { cwd: repo });
+  expect(repo.blob('main', 'f')).toBe('work\n');
   await askSennit(['gc', '../a', '--apply'], 0, { cwd: repo });
   await askSennit(['undo'], 0, { cwd: repo });
   expect(existsSync(ran) ? readFileSync(ran, 'utf8') : '').toBe('');
@@ -77,9 +78,9 @@ test('with --verify a green hook sees the merged work, and the landing goes thro
 test('with --verify a hook that exists only in the root is not silently absent (I10)', async () => {
   const repo = newRepo();
   repo.commit('husky', { '.husky/.gitignore': '_\n' });
+  repo.worktree('a').write('f', 'work\n');
   const ran = installHooks(repo, repo.path('.husky/_'), 1);
   repo.git('config', 'core.hooksPath', '.husky/_');
-  repo.worktree('a').write('f', 'work\n');
   const before = repo.oid('main');
   const run = await runSennit(['land', '../a', '--into', 'main', '--no-gate', '--verify', '--json'], {
     cwd: repo,

@@ -100,6 +100,7 @@ test('worktrees for gates are added while another git holds the config lock, and
   const gate = 'test -e one && ! git symbolic-ref -q HEAD';
   await askSennit(['land', 'A', '--into', 'main', '--gate', gate], 0, { cwd: repo });
   const after = readState(repo);
+  expect(repo.blob('main', 'one')).toBe('1\n');
   expect(existsSync(lock)).toBe(true);
   expect(after.config).toBe(before.config);
   expect(Object.keys(after.refs)).toEqual(Object.keys(before.refs));
