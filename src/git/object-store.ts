@@ -10,12 +10,20 @@ import { join } from 'node:path';
 import { SennitError } from '../model/errors.ts';
 import { asOid, type GitPath, type Oid, slugOf } from '../model/ids.ts';
 import type { EntryChange, Mode, TreeEntry } from '../model/tree.ts';
-import type { CommitInfo, CommitInput, MergeTreeResult, Objects, RepositoryPlace } from '../ports/git.ts';
-import { flattenedAttributes } from './attributes.ts';
+import type {
+  CommitInfo,
+  CommitInput,
+  History,
+  MergeTreeResult,
+  Objects,
+  RepositoryPlace,
+} from '../ports/git.ts';
+import { customDrivers, flattenedAttributes } from './attributes.ts';
 import { parseCommit, renderCommit } from './commit-format.ts';
+import { historiesOf, parseParents } from './history.ts';
 import { parseMergeTree, parseMergeTreeBatch } from './merge-tree-format.ts';
 import { type Coprocess, DURABLE_CONFIG, type GitCall, type GitResult, type GitSpawner } from './spawn.ts';
-import { parseRawDiff, parseTreeObject, type RawTreeEntry } from './tree-format.ts';
+import { parsePathList, parseRawDiff, parseTreeObject, type RawTreeEntry } from './tree-format.ts';
 
 export interface ObjectStoreOptions {
   /** Folder for the hermetic git dir; made, and removed by `close`. Inside the state dir of the repository. */
@@ -25,7 +33,11 @@ export interface ObjectStoreOptions {
 }
 
 /** Opens the repository's objects. `close` ends the co-processes and removes the hermetic dir. */
-export async function openObjects(spawner: GitSpawner, place: RepositoryPlace, options: ObjectStoreOptions): Promise<ObjectStore> {
+export async function openObjects(
+  spawner: GitSpawner,
+  place: RepositoryPlace,
+  options: ObjectStoreOptions,
+): Promise<ObjectStore> {
   await mkdir(options.parent, { recursive: true });
   const dir = await mkdtemp(join(options.parent, 'objects-'));
   const sha256 = place.objectFormat === 'sha256';
@@ -65,8 +77,13 @@ export class ObjectStore implements Objects {
   #hashers = new Map<string, Coprocess>();
   #queues = new Map<string, Promise<unknown>>();
   #files = 0;
+  /** Attributes file in use for merges; '' for none. */
   #attributes = '';
+  /** Attributes file that names custom merge drivers; '' for none. */
+  #drivers = '';
   readonly #trees = new Map<Oid, Oid>();
+  /** Where new objects go when they are quarantined. */
+  readonly objectsDir: string | undefined;
 
   constructor(spawner: GitSpawner, place: RepositoryPlace, dir: string, quarantine: boolean) {
     this.#spawner = spawner;
@@ -74,6 +91,7 @@ export class ObjectStore implements Objects {
     this.#dir = dir;
     this.#hashBytes = place.objectFormat === 'sha256' ? 32 : 20;
     const objects = join(place.commonDir, 'objects');
+    this.objectsDir = quarantine ? join(dir, 'objects') : undefined;
     this.#env = {
       GIT_CONFIG_GLOBAL: join(dir, 'empty'),
       GIT_CONFIG_NOSYSTEM: '1',
@@ -195,7 +213,9 @@ export class ObjectStore implements Objects {
     return this.#queued(`hash-${type}`, async () => {
       let hasher = this.#hashers.get(type);
       if (hasher === undefined) {
-        hasher = this.#spawner.coprocess(this.#call({ args: ['hash-object', '-w', '-t', type, '--no-filters', '--stdin-paths'] }));
+        hasher = this.#spawner.coprocess(
+          this.#call({ args: ['hash-object', '-w', '-t', type, '--no-filters', '--stdin-paths'] }),
+        );
         this.#hashers.set(type, hasher);
       }
       this.#files += 1;
@@ -214,7 +234,8 @@ export class ObjectStore implements Objects {
 
   async writeCommit(input: CommitInput): Promise<Oid> {
     const [first] = input.parents;
-    const date = input.committer === undefined && first !== undefined ? (await this.readCommit(first)).committed : 0;
+    const date =
+      input.committer === undefined && first !== undefined ? (await this.readCommit(first)).committed : 0;
     const oid = await this.#writeObject('commit', renderCommit(input, date));
     this.#trees.set(oid, input.tree);
     return oid;
@@ -222,7 +243,9 @@ export class ObjectStore implements Objects {
 
   #writeTree(entries: readonly RawTreeEntry[]): Promise<Oid> {
     return this.#queued('mktree', async () => {
-      this.#treeWriter ??= this.#spawner.coprocess(this.#call({ args: ['mktree', '--batch', '-z', '--missing'] }));
+      this.#treeWriter ??= this.#spawner.coprocess(
+        this.#call({ args: ['mktree', '--batch', '-z', '--missing'] }),
+      );
       const lines = entries.map((entry) => {
         const type = entry.mode === '40000' ? 'tree' : entry.mode === '160000' ? 'commit' : 'blob';
         return `${entry.mode.padStart(6, '0')} ${type} ${entry.oid}\t${entry.name}\0`;
@@ -232,11 +255,15 @@ export class ObjectStore implements Objects {
     });
   }
 
+  emptyTree(): Promise<Oid> {
+    return this.#writeTree([]);
+  }
+
   async applyToTree(tree: Oid, changes: ReadonlyMap<GitPath, TreeEntry | null>): Promise<Oid> {
     if (changes.size === 0) return tree;
     const list = [...changes].map(([path, entry]) => ({ parts: path.split('/'), entry }));
     const result = await this.#applyLevel(tree, list, 0);
-    return result ?? (await this.#writeTree([]));
+    return result ?? (await this.emptyTree());
   }
 
   async #applyLevel(
@@ -244,7 +271,9 @@ export class ObjectStore implements Objects {
     changes: readonly { parts: string[]; entry: TreeEntry | null }[],
     depth: number,
   ): Promise<Oid | null> {
-    const entries = new Map((tree === null ? [] : await this.#readTree(tree)).map((entry) => [entry.name, entry]));
+    const entries = new Map(
+      (tree === null ? [] : await this.#readTree(tree)).map((entry) => [entry.name, entry]),
+    );
     const below = new Map<string, { parts: string[]; entry: TreeEntry | null }[]>();
     const deleted: string[] = [];
     const set: RawTreeEntry[] = [];
@@ -284,14 +313,25 @@ export class ObjectStore implements Objects {
     }
     this.#attributes = files.length === 0 ? '' : join(this.#dir, 'attributes');
     if (files.length > 0) await writeFile(this.#attributes, flattenedAttributes(files), 'latin1');
+    const drivers = customDrivers(files);
+    this.#drivers = drivers.length === 0 ? '' : join(this.#dir, 'drivers');
+    const lines = drivers.map(
+      ({ pattern, driver }) => `"${pattern.replace(/(["\\])/g, '\\$1')}" merge=${driver}\n`,
+    );
+    if (drivers.length > 0) await writeFile(this.#drivers, lines.join(''), 'latin1');
   }
 
-  async mergeTree(target: { oid: Oid; label: string }, change: { oid: Oid; label: string }): Promise<MergeTreeResult> {
+  async mergeTree(
+    target: { oid: Oid; label: string },
+    change: { oid: Oid; label: string },
+  ): Promise<MergeTreeResult> {
     // Labels come from the names that git was given, so each side gets a private ref of that name.
     const names = [`${slugOf(target.label)}`, `${slugOf(change.label)}`];
     if (names[0] === names[1]) names[1] = `${names[1]}-change`;
     await Promise.all(
-      [target, change].map((side, i) => writeFile(join(this.#dir, 'refs', 'heads', names[i] ?? ''), `${side.oid}\n`)),
+      [target, change].map((side, i) =>
+        writeFile(join(this.#dir, 'refs', 'heads', names[i] ?? ''), `${side.oid}\n`),
+      ),
     );
     const { code, stdout, stderr } = await this.#run({
       args: ['merge-tree', '--write-tree', '-z', '--messages', ...names],
@@ -311,6 +351,72 @@ export class ObjectStore implements Objects {
     return parseMergeTreeBatch(stdout, pairs.length);
   }
 
+  async readHistories(tips: readonly Oid[], known: readonly Oid[]): Promise<History[]> {
+    if (tips.length === 0) return [];
+    const { stdout } = await this.#run({
+      args: ['rev-list', '--parents', '--stdin'],
+      stdin: `${[...tips, ...known.map((oid) => `^${oid}`)].join('\n')}\n`,
+    });
+    return historiesOf(tips, parseParents(stdout.toString('latin1')));
+  }
+
+  async findRenames(before: Oid, after: Oid): Promise<Map<GitPath, GitPath>> {
+    const { stdout } = await this.#run({
+      args: ['diff-tree', '-r', '-z', '-M', '-l7000', '--diff-filter=R', '--name-status', before, after],
+    });
+    const fields = parsePathList(stdout);
+    const renames = new Map<GitPath, GitPath>();
+    for (let i = 0; i + 2 < fields.length; i += 3) {
+      const [from, to] = [fields[i + 1], fields[i + 2]];
+      if (from !== undefined && to !== undefined) renames.set(from, to);
+    }
+    return renames;
+  }
+
+  async findDrivers(paths: readonly GitPath[]): Promise<Map<GitPath, string>> {
+    const found = new Map<GitPath, string>();
+    if (this.#drivers === '' || paths.length === 0) return found;
+    const { stdout } = await this.#run({
+      args: ['check-attr', '-z', '--stdin', 'merge'],
+      config: [['core.attributesFile', this.#drivers]],
+      stdin: Buffer.from(paths.map((path) => `${path}\0`).join(''), 'latin1'),
+    });
+    const fields = stdout.toString('latin1').split('\0');
+    for (let i = 0; i + 2 < fields.length; i += 3) {
+      const value = fields[i + 2] ?? '';
+      if (!['unspecified', 'unset', 'set', 'text', 'binary', 'union'].includes(value))
+        found.set(fields[i] as GitPath, value);
+    }
+    return found;
+  }
+
+  async applyPatch(sides: { base: TreeEntry; target: TreeEntry; change: TreeEntry }): Promise<Oid | null> {
+    // A private index with the target's blob at a fixed name, and a patch with full ids so that the three-way
+    // fall-back finds its base.
+    const name = 'file';
+    const env = { GIT_INDEX_FILE: join(this.#dir, 'patch.index') };
+    return this.#queued('patch', async () => {
+      await rm(env.GIT_INDEX_FILE, { force: true });
+      const before = await this.#writeTree([{ mode: sides.base.mode, name, oid: sides.base.oid }]);
+      const after = await this.#writeTree([{ mode: sides.change.mode, name, oid: sides.change.oid }]);
+      const patch = await this.#run({ args: ['diff-tree', '-p', '--binary', '--full-index', before, after] });
+      await this.#run({
+        args: ['update-index', '--add', '--cacheinfo', `${sides.target.mode},${sides.target.oid},${name}`],
+        env,
+      });
+      const { code } = await this.#run({
+        args: ['apply', '--cached', '--3way', '-'],
+        env,
+        stdin: patch.stdout,
+        accept: [0, 1, 128],
+      });
+      if (code !== 0) return null;
+      const { stdout } = await this.#run({ args: ['ls-files', '-s', '-z'], env });
+      const match = /^\d+ ([0-9a-f]+) 0\tfile\0$/.exec(stdout.toString('latin1'));
+      return match === null ? null : asOid(match[1] ?? '');
+    });
+  }
+
   async mergeBases(a: Oid, b: Oid): Promise<Oid[]> {
     const { stdout } = await this.#run({ args: ['merge-base', '--all', a, b], accept: [0, 1] });
     return stdout.toString('latin1').split('\n').filter(Boolean).map(asOid);
@@ -318,7 +424,27 @@ export class ObjectStore implements Objects {
 
   async isAncestor(ancestor: Oid, descendant: Oid): Promise<boolean> {
     if (ancestor === descendant) return true;
-    return (await this.#run({ args: ['merge-base', '--is-ancestor', ancestor, descendant], accept: [0, 1] })).code === 0;
+    return (
+      (await this.#run({ args: ['merge-base', '--is-ancestor', ancestor, descendant], accept: [0, 1] }))
+        .code === 0
+    );
+  }
+
+  async areAncestors(commits: readonly Oid[], descendant: Oid): Promise<boolean[]> {
+    if (commits.length === 0) return [];
+    const { stdout: checked } = await this.#run({
+      args: ['cat-file', '--batch-check=%(objecttype)'],
+      stdin: `${commits.join('\n')}\n`,
+    });
+    const types = checked.toString('latin1').split('\n');
+    const there = commits.filter((_, i) => types[i] === 'commit');
+    const { stdout } = await this.#run({
+      args: ['rev-list', '--stdin'],
+      stdin: `${[...there, `^${descendant}`].join('\n')}\n`,
+    });
+    const outside = new Set(stdout.toString('latin1').split('\n'));
+    const existing = new Set(there);
+    return commits.map((commit) => existing.has(commit) && !outside.has(commit));
   }
 
   // ---- durability ----------------------------------------------------------------------------------------
@@ -327,7 +453,13 @@ export class ObjectStore implements Objects {
     if (tips.length === 0) return;
     const revisions = [...tips, ...known.map((oid) => `^${oid}`)];
     await this.#run({
-      args: ['pack-objects', '-q', '--revs', '--delta-base-offset', join(this.#place.commonDir, 'objects', 'pack', 'pack')],
+      args: [
+        'pack-objects',
+        '-q',
+        '--revs',
+        '--delta-base-offset',
+        join(this.#place.commonDir, 'objects', 'pack', 'pack'),
+      ],
       stdin: `${revisions.join('\n')}\n`,
       config: [...DURABLE_CONFIG, ['pack.threads', '1'], ['pack.window', '0']],
     });

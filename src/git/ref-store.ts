@@ -6,7 +6,7 @@ import { SennitError } from '../model/errors.ts';
 import { isOid, type Oid } from '../model/ids.ts';
 import type { WorktreeInfo } from '../model/source.ts';
 import type { Identity, RefOutcome, Refs, RefUpdate, RepositoryPlace } from '../ports/git.ts';
-import { DURABLE_CONFIG, gitFailure, type GitSpawner } from './spawn.ts';
+import { DURABLE_CONFIG, type GitSpawner, gitFailure } from './spawn.ts';
 import { readWorktrees } from './worktree-list.ts';
 
 export function openRefs(spawner: GitSpawner, place: RepositoryPlace): Refs {
@@ -25,7 +25,9 @@ class RefStore implements Refs {
   async resolveCommits(revisions: readonly string[]): Promise<(Oid | undefined)[]> {
     if (revisions.length === 0) return [];
     // One line a question: a revision with a line break in it can name nothing.
-    const asked = revisions.map((revision) => (/[\n\0]/.test(revision) ? 'refs/none' : `${revision}^{commit}`));
+    const asked = revisions.map((revision) =>
+      /[\n\0]/.test(revision) ? 'refs/none' : `${revision}^{commit}`,
+    );
     const { stdout } = await this.#spawner.run({
       args: ['cat-file', '--batch-check=%(objectname) %(objecttype)'],
       gitDir: this.#place.commonDir,
@@ -40,7 +42,11 @@ class RefStore implements Refs {
 
   async listRefs(prefix: string): ReturnType<Refs['listRefs']> {
     const { stdout } = await this.#spawner.run({
-      args: ['for-each-ref', '--format=%(refname) %(objectname) %(objecttype) %(*objectname) %(*objecttype)', prefix],
+      args: [
+        'for-each-ref',
+        '--format=%(refname) %(objectname) %(objecttype) %(*objectname) %(*objecttype)',
+        prefix,
+      ],
       gitDir: this.#place.commonDir,
     });
     const refs: { ref: string; oid: Oid; commit: Oid | null }[] = [];
@@ -70,7 +76,12 @@ class RefStore implements Refs {
       const { code, stderr } = await this.#spawner.run(call);
       if (code === 0) return { outcome: 'updated' };
       // Somebody else holds the ref for a moment: that is not a changed value.
-      if (/Unable to create '.*\.lock': File exists|could not lock|Resource temporarily unavailable/i.test(stderr) && attempt < 20) {
+      if (
+        /Unable to create '.*\.lock': File exists|could not lock|Resource temporarily unavailable/i.test(
+          stderr,
+        ) &&
+        attempt < 20
+      ) {
         await new Promise((resolve) => setTimeout(resolve, 25 + Math.random() * 50));
         continue;
       }
@@ -83,6 +94,15 @@ class RefStore implements Refs {
 
   listWorktrees(): Promise<WorktreeInfo[]> {
     return readWorktrees(this.#place.commonDir, this.#place.bare, (refs) => this.resolveCommits(refs));
+  }
+
+  async readHead(): Promise<string | null> {
+    const { code, stdout } = await this.#spawner.run({
+      args: ['symbolic-ref', '--quiet', 'HEAD'],
+      gitDir: this.#place.commonDir,
+      accept: [0, 1],
+    });
+    return code === 0 ? stdout.toString('utf8').trim() : null;
   }
 
   async readConfig(key: string): Promise<string | undefined> {
@@ -104,9 +124,13 @@ class RefStore implements Refs {
       });
       const match = /^(.*) <(.*)> \d+ [+-]\d{4}$/.exec(stdout.toString('utf8').trim());
       if (code !== 0 || match === null) {
-        throw new SennitError('identity_missing', `git does not know who you are: ${stderr.trim().split('\n').at(-1) ?? ''}`, {
-          hint: 'Set it with: git config --global user.name "Your Name" && git config --global user.email you@example.com',
-        });
+        throw new SennitError(
+          'identity_missing',
+          `git does not know who you are: ${stderr.trim().split('\n').at(-1) ?? ''}`,
+          {
+            hint: 'Set it with: git config --global user.name "Your Name" && git config --global user.email you@example.com',
+          },
+        );
       }
       return { name: match[1] ?? '', email: match[2] ?? '' };
     };

@@ -2,9 +2,8 @@
 // declines it with a reason; what no rung settles is left over for a person. Which rung settled what is recorded.
 
 import type { Conflict, Settlement } from '../model/conflict.ts';
+import type { RungName } from '../model/settings.ts';
 import type { TreeEntry } from '../model/tree.ts';
-
-export type RungName = 'text' | 'structure' | 'patch' | 'hand-over';
 
 export type Attempt =
   | { readonly outcome: 'settled'; readonly entry: TreeEntry | null; readonly reason: string }
@@ -23,7 +22,11 @@ export interface Climb {
 }
 
 /** Tries each conflict on each rung in order. `now` measures, it never decides. */
-export async function climb(conflicts: readonly Conflict[], rungs: readonly Rung[], now: () => number): Promise<Climb> {
+export async function climb(
+  conflicts: readonly Conflict[],
+  rungs: readonly Rung[],
+  now: () => number,
+): Promise<Climb> {
   const settled: Settlement[] = [];
   const left: Conflict[] = [];
   for (const conflict of conflicts) {
@@ -34,7 +37,13 @@ export async function climb(conflicts: readonly Conflict[], rungs: readonly Rung
       if (!rung.canTry(conflict)) continue;
       const attempt = await rung.attempt(conflict);
       if (attempt.outcome === 'settled') {
-        done = { path: conflict.path, entry: attempt.entry, rung: rung.name, reason: attempt.reason, ms: Math.round(now() - start) };
+        done = {
+          path: conflict.path,
+          entry: attempt.entry,
+          rung: rung.name,
+          reason: attempt.reason,
+          ms: Math.round(now() - start),
+        };
         break;
       }
       tried.push({ rung: rung.name, reason: attempt.reason });

@@ -8,7 +8,11 @@ import { diffArrays } from 'diff';
 
 export type LineVerdict =
   | { readonly ok: true }
-  | { readonly ok: false; readonly problem: 'line-lost' | 'line-back' | 'line-doubled'; readonly line: string };
+  | {
+      readonly ok: false;
+      readonly problem: 'line-lost' | 'line-back' | 'line-doubled';
+      readonly line: string;
+    };
 
 /** Splits text at line feeds; a carriage return stays with its line. An empty last piece is dropped. */
 export function splitLines(text: string): string[] {

@@ -8,7 +8,8 @@ import type { EntryChange } from '../model/tree.ts';
 
 /** All directories above a path: `a/b/c` gives `a` and `a/b`. */
 export function* directoriesOf(path: GitPath): Generator<GitPath> {
-  for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1)) yield path.slice(0, at) as GitPath;
+  for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1))
+    yield path.slice(0, at) as GitPath;
 }
 
 /** Paths of any number of changes, to be asked which of them meet. Memory: one map entry a path. */
@@ -59,10 +60,14 @@ function directoryOf(path: GitPath): string {
 
 /** Finds directories that `mover` moved (files with the same content deleted there and added elsewhere) and to which
  * `other` adds files that would stay behind. */
-export function movedDirectories(mover: readonly EntryChange[], other: readonly EntryChange[]): MovedDirectory[] {
+export function movedDirectories(
+  mover: readonly EntryChange[],
+  other: readonly EntryChange[],
+): MovedDirectory[] {
   const deleted = new Map<string, string>();
   for (const { path, before, after } of mover) {
-    if (before !== null && after === null) deleted.set(`${before.oid} ${path.slice(path.lastIndexOf('/') + 1)}`, directoryOf(path));
+    if (before !== null && after === null)
+      deleted.set(`${before.oid} ${path.slice(path.lastIndexOf('/') + 1)}`, directoryOf(path));
   }
   if (deleted.size === 0) return [];
   const moves = new Map<string, string>();
@@ -77,7 +82,8 @@ export function movedDirectories(mover: readonly EntryChange[], other: readonly 
   const found = new Map<string, GitPath[]>();
   for (const { path, before, after } of other) {
     const directory = directoryOf(path);
-    if (before === null && after !== null && moves.has(directory) && !kept.has(directory)) push(found, directory, path);
+    if (before === null && after !== null && moves.has(directory) && !kept.has(directory))
+      push(found, directory, path);
   }
   return [...found].map(([from, added]) => ({ from, to: moves.get(from) ?? '', added }));
 }

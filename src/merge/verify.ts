@@ -44,7 +44,11 @@ export interface Verification {
 }
 
 /** Checks one merge by its paths. Paths in `skip` (settled conflicts) are not judged. */
-export function verifyPaths(facts: MergeFacts, renames: Renames | null, skip: ReadonlySet<GitPath>): Verification {
+export function verifyPaths(
+  facts: MergeFacts,
+  renames: Renames | null,
+  skip: ReadonlySet<GitPath>,
+): Verification {
   const target = new Map(facts.baseToTarget.map((change) => [change.path, change]));
   const change = new Map(facts.baseToChange.map((entry) => [entry.path, entry]));
   const result = new Map(facts.targetToResult.map((entry) => [entry.path, entry]));
@@ -54,7 +58,9 @@ export function verifyPaths(facts: MergeFacts, renames: Renames | null, skip: Re
   const doubtful: (() => void)[] = [];
 
   const targetAt = (path: GitPath): TreeEntry | null =>
-    (target.get(path) ? target.get(path)?.after : change.get(path)?.before) ?? result.get(path)?.before ?? null;
+    (target.get(path) ? target.get(path)?.after : change.get(path)?.before) ??
+    result.get(path)?.before ??
+    null;
   const resultAt = (path: GitPath): TreeEntry | null => {
     const changed = result.get(path);
     return changed === undefined ? targetAt(path) : changed.after;
@@ -76,7 +82,8 @@ export function verifyPaths(facts: MergeFacts, renames: Renames | null, skip: Re
     const moved = renamed === 'target' ? targetAt(to) : (change.get(to)?.after ?? null);
     const edited = renamed === 'target' ? (change.get(from)?.after ?? null) : targetAt(from);
     const merged = resultAt(to);
-    if (resultAt(from) !== null || !isRegular(moved) || !isRegular(edited) || !isRegular(merged)) return false;
+    if (resultAt(from) !== null || !isRegular(moved) || !isRegular(edited) || !isRegular(merged))
+      return false;
     explained.add(from);
     explained.add(to);
     questions.push(
@@ -93,18 +100,27 @@ export function verifyPaths(facts: MergeFacts, renames: Renames | null, skip: Re
     const merged = resultAt(path);
     if (other === undefined) {
       if (!sameEntry(merged, after)) {
-        doubtful.push(() => complain(path, merged === null ? 'a path of the change is missing from the result' : 'the result is not what the change has'));
+        doubtful.push(() =>
+          complain(
+            path,
+            merged === null
+              ? 'a path of the change is missing from the result'
+              : 'the result is not what the change has',
+          ),
+        );
       }
       continue;
     }
     if (sameEntry(other.after, after)) {
-      if (!sameEntry(merged, after)) doubtful.push(() => complain(path, 'both sides agree, the result does not'));
+      if (!sameEntry(merged, after))
+        doubtful.push(() => complain(path, 'both sides agree, the result does not'));
       continue;
     }
     if (other.after !== null && after !== null) {
       if (isRegular(other.after) && isRegular(after) && isRegular(merged)) {
         questions.push({ path, base: before, target: other.after, change: after, result: merged });
-      } else doubtful.push(() => complain(path, 'both sides changed it in ways that git should not have merged'));
+      } else
+        doubtful.push(() => complain(path, 'both sides changed it in ways that git should not have merged'));
       continue;
     }
     // One side deleted or moved it, the other edited it: clean only by a rename.

@@ -1,4 +1,4 @@
-import type { GitPath, Oid } from './ids.ts';
+import type { GitPath } from './ids.ts';
 import type { TreeEntry } from './tree.ts';
 
 /** The kinds in which a conflict reaches a person. `doubtful` is a clean result that a check did not believe;
@@ -56,14 +56,9 @@ export interface Settlement {
 
 /** Key under which a person's resolution is remembered: the three blobs (and modes) that met. */
 export function sidesKey(sides: Sides): string {
-  const part = (entry: TreeEntry | null): string => (entry === null ? 'absent' : `${entry.mode}:${entry.oid}`);
+  const part = (entry: TreeEntry | null): string =>
+    entry === null ? 'absent' : `${entry.mode}:${entry.oid}`;
   return [part(sides.base), part(sides.target), part(sides.change)].join(' ');
 }
 
 export type Take = 'base' | 'target' | 'change' | 'file';
-
-/** A file's content that is not in any tree yet, written by a rung or a person. */
-export interface ResolvedBlob {
-  readonly path: GitPath;
-  readonly oid: Oid;
-}

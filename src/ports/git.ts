@@ -52,6 +52,16 @@ export interface RawConflict {
   readonly related: readonly GitPath[];
 }
 
+/** The part of a commit's history that lies outside known history. */
+export interface History {
+  /** Commits that the tip reaches and known history does not. */
+  readonly commits: readonly Oid[];
+  /** Known commits that are parents of those: where the history leaves known history. */
+  readonly frontier: readonly Oid[];
+  /** True when another tip reaches one of these commits too. */
+  readonly shared: boolean;
+}
+
 /** What one merge in the object database came to. `refused` never means conflict: nothing was merged. */
 export type MergeTreeResult =
   | { readonly outcome: 'clean'; readonly tree: Oid }
@@ -61,6 +71,8 @@ export type MergeTreeResult =
 /** The repository's objects, without its configuration, hooks, drivers or attributes: what comes out depends on
  * nothing but the ids that go in. */
 export interface Objects {
+  /** Folder of new objects when they are quarantined, else undefined. */
+  readonly objectsDir: string | undefined;
   /** Commits for revision texts (full ref names, ids); undefined where there is none. */
   readCommit(oid: Oid): Promise<CommitInfo>;
   treeOf(commit: Oid): Promise<Oid>;
@@ -73,15 +85,30 @@ export interface Objects {
   diffTrees(before: Oid, after: Oid): Promise<EntryChange[]>;
   /** The leaf at a path, or null. */
   entryAt(tree: Oid, path: GitPath): Promise<TreeEntry | null>;
+  emptyTree(): Promise<Oid>;
   /** The tree with some leaves replaced (`null` deletes). */
   applyToTree(tree: Oid, changes: ReadonlyMap<GitPath, TreeEntry | null>): Promise<Oid>;
   /** Merges two commits. Labels appear in conflict markers and in the names of files moved aside. */
-  mergeTree(target: { oid: Oid; label: string }, change: { oid: Oid; label: string }): Promise<MergeTreeResult>;
+  mergeTree(
+    target: { oid: Oid; label: string },
+    change: { oid: Oid; label: string },
+  ): Promise<MergeTreeResult>;
   /** Merges many pairs in one process. */
   mergePairs(pairs: readonly (readonly [Oid, Oid])[]): Promise<MergeTreeResult[]>;
+  /** For each tip: what it has that `known` does not reach. One walk for all. */
+  readHistories(tips: readonly Oid[], known: readonly Oid[]): Promise<History[]>;
+  /** Renames that git sees from one tree to another, old path to new path. */
+  findRenames(before: Oid, after: Oid): Promise<Map<GitPath, GitPath>>;
+  /** The custom merge drivers that the attributes in use name, for those of the paths that have one. */
+  findDrivers(paths: readonly GitPath[]): Promise<Map<GitPath, string>>;
+  /** Applies the difference of one path between two blobs to a third, as `git apply --3way` does; null when it does
+   * not apply. */
+  applyPatch(sides: { base: TreeEntry; target: TreeEntry; change: TreeEntry }): Promise<Oid | null>;
   /** All best common ancestors. */
   mergeBases(a: Oid, b: Oid): Promise<Oid[]>;
   isAncestor(ancestor: Oid, descendant: Oid): Promise<boolean>;
+  /** For each commit whether `descendant` contains it; false also for one that does not exist any more. One walk. */
+  areAncestors(commits: readonly Oid[], descendant: Oid): Promise<boolean[]>;
   /** Uses the flattened attributes of this tree for merges from now on: `merge` and `conflict-marker-size` only. */
   useAttributesOf(tree: Oid): Promise<void>;
   /** Writes all objects that `tips` reach and `known` do not into one pack that is on the disk when this returns. */
@@ -98,16 +125,22 @@ export interface RefUpdate {
 }
 
 /** Outcome of moving refs: `moved` when another value was found than expected (nothing was changed then). */
-export type RefOutcome = { readonly outcome: 'updated' } | { readonly outcome: 'moved'; readonly message: string };
+export type RefOutcome =
+  | { readonly outcome: 'updated' }
+  | { readonly outcome: 'moved'; readonly message: string };
 
 export interface Refs {
   /** Commits for revision texts (full ref names, ids); undefined where there is none. */
   resolveCommits(revisions: readonly string[]): Promise<(Oid | undefined)[]>;
   /** Refs under a prefix such as `refs/heads/`; sorted by name. `oid` is the ref's own object. */
-  listRefs(prefix: string): Promise<{ readonly ref: string; readonly oid: Oid; readonly commit: Oid | null }[]>;
+  listRefs(
+    prefix: string,
+  ): Promise<{ readonly ref: string; readonly oid: Oid; readonly commit: Oid | null }[]>;
   /** All or none, each with its old value, with reflog and fsync. */
   updateRefs(updates: readonly RefUpdate[], reason: string): Promise<RefOutcome>;
   listWorktrees(): Promise<WorktreeInfo[]>;
+  /** Full name of the branch that the repository's own HEAD names, or null when it is detached. */
+  readHead(): Promise<string | null>;
   /** One value of the repository's configuration as git resolves it, or undefined. */
   readConfig(key: string): Promise<string | undefined>;
   /** Who the user is, as git would write it into a commit. Throws `identity_missing`. */

@@ -31,7 +31,11 @@ export interface Capture {
 /** What a workspace holds besides what a snapshot takes. */
 export interface Leftovers {
   /** Ignored files and folders (folders collapsed, with a slash at their end). */
-  readonly ignored: readonly { readonly path: GitPath; readonly reproducible: boolean; readonly bytes: number }[];
+  readonly ignored: readonly {
+    readonly path: GitPath;
+    readonly reproducible: boolean;
+    readonly bytes: number;
+  }[];
   /** Sockets, FIFOs, devices. */
   readonly special: readonly GitPath[];
 }

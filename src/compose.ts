@@ -1,0 +1,73 @@
+// The only file that joins flows with adapters.
+
+import { createHash } from 'node:crypto';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { matchGenerated, matchPaths } from './config/path-patterns.ts';
+import type { Context, JournalPoint } from './flow/context.ts';
+import { createWorkspaces } from './git/capture.ts';
+import { openCheckouts } from './git/checkouts.ts';
+import { openObjects } from './git/object-store.ts';
+import { openRefs } from './git/ref-store.ts';
+import { openRemotes } from './git/remotes.ts';
+import { findRepository } from './git/repository.ts';
+import { GitSpawner } from './git/spawn.ts';
+import { openLedger } from './ledger/ledger.ts';
+import { openLocks } from './ledger/locks.ts';
+import type { Settings } from './model/settings.ts';
+import type { Ledger } from './ports/ledger.ts';
+import type { Narrator } from './ports/narrator.ts';
+import { currentProcessMark } from './process/mark.ts';
+import { createCommandRunner } from './process/run-command.ts';
+
+export interface ComposeOptions {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly narrator: Narrator;
+  readonly settings: Settings;
+}
+
+/** Joins everything for the repository that `cwd` is in. Call `close` at the end. */
+export async function openContext(options: ComposeOptions): Promise<Context & { close(): void }> {
+  const { cwd, env, narrator, settings } = options;
+  const spawner = new GitSpawner({ env });
+  const place = await findRepository(spawner, cwd);
+  let ledger: Ledger | undefined;
+  const state = env['XDG_STATE_HOME'] ?? join(env['HOME'] ?? homedir(), '.local', 'state');
+  const id = createHash('sha256').update(place.commonDir).digest('hex').slice(0, 12);
+  const mayHoldMarkers = matchPaths(settings.guards.markers);
+  const findGenerated = matchGenerated(settings.generated);
+  return {
+    place,
+    cwd,
+    settings,
+    narrator,
+    refs: openRefs(spawner, place),
+    openObjects: ({ quarantine }) =>
+      openObjects(spawner, place, { parent: join(place.stateDir, 'tmp'), quarantine }),
+    workspaces: createWorkspaces(spawner, place),
+    checkouts: openCheckouts(spawner, place, settings.snapshot.filters),
+    remotes: openRemotes(spawner, place, env),
+    ledger: () => {
+      ledger ??= openLedger(place.stateDir);
+      return ledger;
+    },
+    locks: openLocks(place.stateDir),
+    runner: createCommandRunner({ env }),
+    clock: {
+      now: () => new Date(),
+      elapsed: () => performance.now(),
+      sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    },
+    process: currentProcessMark(),
+    patterns: { findGenerated, mayHoldMarkers },
+    gateRoot: join(state, 'sennit', id),
+    journalPoint: (name) => crashAt(name, env),
+    close: () => ledger?.close(),
+  };
+}
+
+/** Tests stop the process at a journal point as a power cut would. */
+function crashAt(name: JournalPoint, env: NodeJS.ProcessEnv): void {
+  if (env['SENNIT_TEST_CRASH_AT'] === name) process.kill(process.pid, 'SIGKILL');
+}

@@ -1,0 +1,342 @@
+// The ladder at work: sources are merged one after another onto an accumulated commit with true parents, in the object
+// database. Sources that can meet nothing go in together, by replacing their paths in the tree: that is what git would
+// give, without asking it. A source that conflicts steps back until all others are in, so that what waits for a
+// person is as little as possible. Every clean result is verified from outside before it counts.
+
+import { climb, type Rung } from '../merge/ladder.ts';
+import { movedDirectories, PathIndex } from '../merge/overlap.ts';
+import type { Conflict, Settlement } from '../model/conflict.ts';
+import { SennitError } from '../model/errors.ts';
+import type { Finding } from '../model/finding.ts';
+import { displayPath, type GitPath, type Oid } from '../model/ids.ts';
+import type { EntryChange, TreeEntry } from '../model/tree.ts';
+import type { Objects } from '../ports/git.ts';
+import type { LandSource, MergeState, PathRecord } from './land-data.ts';
+import { verifyMerge } from './verify-merge.ts';
+
+export interface MergeInput {
+  readonly objects: Objects;
+  readonly sources: readonly LandSource[];
+  /** Rungs between `text` and `hand-over`, in order. */
+  readonly rungs: readonly Rung[];
+  /** Replays a remembered resolution of the same three versions; undefined where there is none. */
+  replay(conflict: Conflict): Promise<TreeEntry | null | undefined>;
+  isGenerated(path: GitPath): boolean;
+  /** Whether a configured command writes this generated path anew after the merge. */
+  canRegenerate(path: GitPath): boolean;
+  readonly targetLabel: string;
+  now(): number;
+  step(text: string): void;
+}
+
+export interface MergeReport {
+  readonly state: MergeState;
+  readonly findings: readonly Finding[];
+}
+
+interface Changes {
+  readonly source: LandSource;
+  readonly changes: readonly EntryChange[];
+}
+
+/** The state from which a merge onto `tip` begins; `landed` are snapshots that the tip already contains. */
+export async function startMerge(
+  objects: Objects,
+  tip: Oid,
+  landed: readonly Oid[],
+  sources: readonly LandSource[],
+): Promise<MergeState> {
+  const tree = await objects.treeOf(tip);
+  const accumulated =
+    landed.length === 0
+      ? tip
+      : await objects.writeCommit({
+          tree,
+          parents: [tip, ...landed],
+          message: 'sennit: what has landed before\n',
+        });
+  return {
+    tip,
+    accumulated,
+    tree,
+    merged: [],
+    waiting: sources.map(({ name }) => name),
+    paths: [],
+    regenerate: [],
+    open: null,
+  };
+}
+
+/** Merges all waiting sources, or stops at conflicts that no rung settles (`state.open`). */
+export async function mergeWaiting(input: MergeInput, start: MergeState): Promise<MergeReport> {
+  const { objects } = input;
+  const byName = new Map(input.sources.map((source) => [source.name, source]));
+  const waiting = start.waiting.map((name) => byName.get(name)).filter((source) => source !== undefined);
+  const all = await Promise.all(
+    waiting.map(async (source): Promise<Changes> => ({ source, changes: await changesOf(objects, source) })),
+  );
+  const findings: Finding[] = [...staleDirectories(all)];
+  await objects.useAttributesOf(await objects.treeOf(start.tip));
+  let state = start;
+  const { apart, meeting } = await splitByOverlap(objects, state, all);
+  if (apart.length > 0) {
+    input.step(
+      `merging ${apart.length} source${apart.length === 1 ? '' : 's'} that meet${apart.length === 1 ? 's' : ''} nothing`,
+    );
+    state = await mergeApart(objects, state, apart);
+  }
+  let queue = meeting;
+  for (;;) {
+    const back: Changes[] = [];
+    let moved = false;
+    let stopped: MergeState | undefined;
+    for (const one of queue) {
+      input.step(`merging ${one.source.name}`);
+      const result = await mergeOne(input, state, one.source);
+      if (result.outcome === 'merged') {
+        state = result.state;
+        moved = true;
+      } else {
+        back.push(one);
+        stopped ??= result.state;
+      }
+    }
+    if (stopped === undefined) return { state: { ...state, waiting: [] }, findings };
+    // Without progress in this round the first stop was made on the state as it is now.
+    if (!moved)
+      return { state: { ...stopped, waiting: back.slice(1).map(({ source }) => source.name) }, findings };
+    queue = back;
+  }
+}
+
+/** What a source changes against its base. */
+export async function changesOf(objects: Objects, source: LandSource): Promise<EntryChange[]> {
+  return objects.diffTrees(await objects.treeOf(source.base), source.tree);
+}
+
+/** Sources that share no path with the target's own changes nor with each other, and the rest in the given order. */
+async function splitByOverlap(
+  objects: Objects,
+  state: MergeState,
+  all: readonly Changes[],
+): Promise<{ apart: Changes[]; meeting: Changes[] }> {
+  const index = new PathIndex();
+  all.forEach(({ changes }, i) => index.add(i, changes));
+  const targetChanges = new Map<Oid, PathIndex>();
+  for (const base of new Set(all.map(({ source }) => source.base))) {
+    const own = new PathIndex();
+    own.add(-1, await objects.diffTrees(await objects.treeOf(base), state.tree));
+    targetChanges.set(base, own);
+  }
+  const apart: Changes[] = [];
+  const meeting: { one: Changes; weight: number; at: number }[] = [];
+  for (const [i, one] of all.entries()) {
+    const others = index.meetings(i, one.changes);
+    const target = targetChanges.get(one.source.base)?.meetings(i, one.changes) ?? new Map();
+    if (!one.source.entangled && others.size === 0 && target.size === 0) apart.push(one);
+    else
+      meeting.push({
+        one,
+        weight: [...others.values(), ...target.values()].reduce((sum, paths) => sum + paths.length, 0),
+        at: i,
+      });
+  }
+  meeting.sort((a, b) => a.weight - b.weight || a.at - b.at);
+  return { apart, meeting: meeting.map(({ one }) => one) };
+}
+
+async function mergeApart(
+  objects: Objects,
+  state: MergeState,
+  apart: readonly Changes[],
+): Promise<MergeState> {
+  const changes = new Map<GitPath, TreeEntry | null>();
+  for (const one of apart) for (const { path, after } of one.changes) changes.set(path, after);
+  const tree = await objects.applyToTree(state.tree, changes);
+  const names = apart.map(({ source }) => source.name);
+  const accumulated = await objects.writeCommit({
+    tree,
+    parents: [state.accumulated, ...apart.map(({ source }) => source.snapshot)],
+    message: `sennit: merge ${names.join(', ')}\n`,
+  });
+  return advanced(state, { accumulated, tree, names, paths: [], regenerate: [] });
+}
+
+function advanced(
+  state: MergeState,
+  step: {
+    accumulated: Oid;
+    tree: Oid;
+    names: readonly string[];
+    paths: readonly PathRecord[];
+    regenerate: readonly GitPath[];
+  },
+): MergeState {
+  return {
+    ...state,
+    accumulated: step.accumulated,
+    tree: step.tree,
+    merged: [...state.merged, ...step.names],
+    waiting: state.waiting.filter((name) => !step.names.includes(name)),
+    paths: [...state.paths, ...step.paths],
+    regenerate: [...new Set([...state.regenerate, ...step.regenerate])],
+    open: null,
+  };
+}
+
+type OneMerge =
+  | { readonly outcome: 'merged'; readonly state: MergeState }
+  | { readonly outcome: 'conflicts'; readonly state: MergeState };
+
+/** Merges one source onto the accumulated commit, by every rung that the ladder has. */
+async function mergeOne(input: MergeInput, state: MergeState, source: LandSource): Promise<OneMerge> {
+  const { objects } = input;
+  const start = input.now();
+  const text = await objects.mergeTree(
+    { oid: state.accumulated, label: input.targetLabel },
+    { oid: source.snapshot, label: source.name },
+  );
+  if (text.outcome === 'refused') {
+    throw new SennitError('merge_failed', `git could not merge ${source.name}: ${text.reason}`, {
+      hint: 'Nothing has been changed. `sennit doctor` looks for known causes.',
+    });
+  }
+  const raw = text.outcome === 'conflict' ? text.conflicts : [];
+  const unsettled = new Set(raw.flatMap(({ path, related }) => [path, ...related]));
+  const verified = await verifyMerge(input, state, source, text.tree, unsettled);
+  const conflicts: Conflict[] = [];
+  for (const conflict of raw) {
+    const kind = verified.kinds.get(conflict.path) ?? conflict.kind;
+    const leftover = await objects.entryAt(text.tree, conflict.path);
+    conflicts.push({
+      ...conflict,
+      kind,
+      leftover,
+      sources: meetingSources(state, source),
+      tried: [{ rung: 'text', reason: conflict.message }],
+    });
+  }
+  conflicts.push(
+    ...verified.conflicts.map((conflict) => ({ ...conflict, sources: meetingSources(state, source) })),
+  );
+
+  const settled: Settlement[] = [];
+  const open: Conflict[] = [];
+  const regenerate = new Set<GitPath>();
+  for (const conflict of conflicts) {
+    if (conflict.kind === 'generated' && input.canRegenerate(conflict.path)) {
+      const entry = conflict.sides.target ?? conflict.sides.change;
+      settled.push({
+        path: conflict.path,
+        entry,
+        rung: 'regenerate',
+        reason: 'written anew by its command after the merge',
+        ms: 0,
+      });
+      regenerate.add(conflict.path);
+      continue;
+    }
+    const replayed = await input.replay(conflict);
+    if (replayed !== undefined) {
+      settled.push({
+        path: conflict.path,
+        entry: replayed,
+        rung: 'hand-over',
+        reason: 'replayed an earlier resolution of the same versions',
+        ms: 0,
+      });
+    } else open.push(conflict);
+  }
+  const climbed = await climb(open, input.rungs, input.now);
+  const believed = await Promise.all(climbed.settled.map((one) => verified.check(one, conflicts)));
+  const left = [...climbed.left];
+  climbed.settled.forEach((one, i) => {
+    const doubt = believed[i];
+    const conflict = conflicts.find(({ path }) => path === one.path);
+    if (doubt === undefined) settled.push(one);
+    else if (conflict !== undefined)
+      left.push({ ...conflict, tried: [...conflict.tried, { rung: one.rung, reason: doubt }] });
+  });
+  const tree = await objects.applyToTree(text.tree, new Map(settled.map(({ path, entry }) => [path, entry])));
+  const ms = Math.round(input.now() - start);
+  const paths: PathRecord[] = [
+    ...verified.joined.map((path) => ({
+      path,
+      rung: 'text',
+      reason: 'both sides changed it; git merged its lines',
+      ms,
+      source: source.name,
+    })),
+    ...settled.map(({ path, rung, reason, ms: took }) => ({
+      path,
+      rung,
+      reason,
+      ms: took,
+      source: source.name,
+    })),
+  ];
+  if (left.length > 0) {
+    return {
+      outcome: 'conflicts',
+      state: {
+        ...state,
+        paths: [...state.paths, ...paths],
+        regenerate: [...new Set([...state.regenerate, ...regenerate])],
+        open: { source: source.name, tree, conflicts: left, resolved: [] },
+      },
+    };
+  }
+  const accumulated = await objects.writeCommit({
+    tree,
+    parents: [state.accumulated, source.snapshot],
+    message: `sennit: merge ${source.name}\n`,
+  });
+  return {
+    outcome: 'merged',
+    state: advanced(state, { accumulated, tree, names: [source.name], paths, regenerate: [...regenerate] }),
+  };
+}
+
+/** Goes on after a person settled all open conflicts: `tree` is the whole resolved tree. */
+export async function closeOpenMerge(
+  objects: Objects,
+  state: MergeState,
+  source: LandSource,
+  tree: Oid,
+  resolved: readonly PathRecord[],
+): Promise<MergeState> {
+  const accumulated = await objects.writeCommit({
+    tree,
+    parents: [state.accumulated, source.snapshot],
+    message: `sennit: merge ${source.name}, resolved by hand\n`,
+  });
+  return advanced(state, { accumulated, tree, names: [source.name], paths: resolved, regenerate: [] });
+}
+
+function meetingSources(state: MergeState, source: LandSource): string[] {
+  return [...state.merged, source.name];
+}
+
+/** Finds directories that one source moved while another adds to the old place: clean for git, wrong for people. */
+function staleDirectories(all: readonly Changes[]): Finding[] {
+  const findings: Finding[] = [];
+  const movers = all.filter(
+    ({ changes }) =>
+      changes.some(({ after }) => after === null) && changes.some(({ before }) => before === null),
+  );
+  for (const mover of movers) {
+    for (const other of all) {
+      if (other === mover) continue;
+      for (const moved of movedDirectories(mover.changes, other.changes)) {
+        findings.push({
+          check: 'directory_moved',
+          severity: 'warning',
+          source: other.source.name,
+          message: `${mover.source.name} moves ${moved.from}/ to ${moved.to}/, and ${other.source.name} adds files to the old place.`,
+          paths: moved.added.map(displayPath),
+        });
+      }
+    }
+  }
+  return findings;
+}

@@ -1,0 +1,40 @@
+import type { Conflict } from '../model/conflict.ts';
+import type { GitPath, Oid } from '../model/ids.ts';
+import type { WorktreeInfo } from '../model/source.ts';
+import type { TreeEntry } from '../model/tree.ts';
+
+/** Whether a checkout can be brought from one commit to another without touching anything of the user's. */
+export type AdvancePlan =
+  | { readonly outcome: 'clear' }
+  | { readonly outcome: 'blocked'; readonly paths: readonly GitPath[]; readonly message: string };
+
+/** A worktree of Sennit's own: for a gate, for a hand-over. */
+export interface ScratchWorktree {
+  readonly path: string;
+  readonly adminDir: string;
+}
+
+export interface Checkouts {
+  /** Makes a detached worktree at `path` with the files of `commit`; one at a time per repository. */
+  addScratch(path: string, commit: Oid): Promise<ScratchWorktree>;
+  /** Removes a worktree that Sennit made, directory and record. Never one that it did not make. */
+  removeScratch(path: string): Promise<void>;
+  /** Removes only the record of a worktree whose directory is gone. Never prunes any other. */
+  forgetWorktree(adminDir: string): Promise<void>;
+  /** Looks whether `advance` would overwrite anything uncommitted, untracked or ignored. Changes nothing. */
+  planAdvance(worktree: WorktreeInfo, from: Oid, to: Oid): Promise<AdvancePlan>;
+  /** Brings index and files of a checkout from one commit to another. Only after a clear plan. */
+  advance(worktree: WorktreeInfo, from: Oid, to: Oid): Promise<void>;
+  /** Finishes an `advance` that a crash cut short: files that already are as in `to` count as done. */
+  finishAdvance(worktree: WorktreeInfo, from: Oid, to: Oid): Promise<AdvancePlan>;
+  /** Paths with uncommitted work in a checkout, untracked included. */
+  listDirty(worktree: WorktreeInfo): Promise<readonly GitPath[]>;
+  /** Tracked paths whose files differ from the index: untracked ones are not looked for. */
+  listChangedTracked(worktree: WorktreeInfo): Promise<readonly GitPath[]>;
+  /** Fills a scratch worktree with a conflicted tree: files as merged so far, index with the three stages. */
+  writeConflicts(scratch: ScratchWorktree, tree: Oid, conflicts: readonly Conflict[]): Promise<void>;
+  /** Settles one path in a scratch worktree: file and index. `null` deletes. */
+  writeResolution(scratch: ScratchWorktree, path: GitPath, entry: TreeEntry | null): Promise<void>;
+  /** Paths that the index of a scratch worktree still holds unmerged. */
+  listUnmerged(scratch: ScratchWorktree): Promise<readonly GitPath[]>;
+}
