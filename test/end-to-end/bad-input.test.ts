@@ -277,7 +277,7 @@ test('a wrong value of a flag', async () => {
 
 test('a file over the size limit', async () => {
   const repo = newProject();
-  repo.commit('settings', { 'sennit.yaml': 'snapshot:\n  maxFileSize: 10kB\n' });
+  repo.commit('settings', { 'sennit.yaml': 'snapshot:\n  max_file_size: 10KB\n' });
   const a = repo.worktree('a');
   a.writeAll({ small: 'small\n', 'data/big.bin': 'x'.repeat(20_000) });
   await expectUntouched(repo, {

@@ -52,7 +52,7 @@ test('several gates run in their order, by name, and stop at the first red one',
   const repo = newProject();
   const log = join(repo.place.root, 'order');
   repo.commit('settings', {
-    'sennit.yaml': `gates:\n  root:\n    - {name: one, command: echo one >> '${log}'}\n    - {name: two, command: echo two >> '${log}'; exit 1}\n    - {name: three, command: echo three >> '${log}'}\n`,
+    'sennit.yaml': `gates:\n  root:\n    one: echo one >> '${log}'\n    two: echo two >> '${log}'; exit 1\n    three: echo three >> '${log}'\n`,
   });
   repo.worktree('a').write('new', 'new\n');
   const answer = await askSennit(['land', '../a', '--into', 'main'], 4, { cwd: repo });
@@ -135,7 +135,7 @@ test('a gate that does not end is ended at its time limit, with all that it star
   const repo = newProject();
   const pids = join(repo.place.root, 'pids');
   repo.commit('settings', {
-    'sennit.yaml': `gates:\n  timeout: 1s\n  root: sleep 300 & echo $! >> '${pids}'; setsid sleep 300 & echo $! >> '${pids}'; sleep 300\n`,
+    'sennit.yaml': `gates:\n  timeout: 0.02\n  root: sleep 300 & echo $! >> '${pids}'; setsid sleep 300 & echo $! >> '${pids}'; sleep 300\n`,
   });
   repo.worktree('a').write('new', 'new\n');
   const answer = await askSennit(['land', '../a', '--into', 'main'], 4, { cwd: repo });
