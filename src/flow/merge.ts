@@ -4,14 +4,15 @@
 // person is as little as possible. Every clean result is verified from outside before it counts.
 
 import { climb, type Rung } from '../merge/ladder.ts';
-import { movedDirectories, PathIndex } from '../merge/overlap.ts';
+import { PathIndex } from '../merge/overlap.ts';
 import type { Conflict, Settlement } from '../model/conflict.ts';
 import { SennitError } from '../model/errors.ts';
 import type { Finding } from '../model/finding.ts';
-import { displayPath, type GitPath, type Oid } from '../model/ids.ts';
+import type { GitPath, Oid } from '../model/ids.ts';
 import type { EntryChange, TreeEntry } from '../model/tree.ts';
 import type { Objects } from '../ports/git.ts';
 import type { LandSource, MergeState, PathRecord } from './land-data.ts';
+import { movedDirectoryFindings } from './moved-directories.ts';
 import { verifyMerge } from './verify-merge.ts';
 
 export interface MergeInput {
@@ -75,7 +76,7 @@ export async function mergeWaiting(input: MergeInput, start: MergeState): Promis
   const all = await Promise.all(
     waiting.map(async (source): Promise<Changes> => ({ source, changes: await changesOf(objects, source) })),
   );
-  const findings: Finding[] = [...staleDirectories(all)];
+  const findings: Finding[] = [...movedDirectoryFindings(all)];
   await objects.useAttributesOf(await objects.treeOf(start.tip));
   let state = start;
   const { apart, meeting } = await splitByOverlap(objects, state, all);
@@ -121,7 +122,7 @@ async function splitByOverlap(
   all: readonly Changes[],
 ): Promise<{ apart: Changes[]; meeting: Changes[] }> {
   const index = new PathIndex();
-  all.forEach(({ changes }, i) => index.add(i, changes));
+  for (const [i, { changes }] of all.entries()) index.add(i, changes);
   const targetChanges = new Map<Oid, PathIndex>();
   for (const base of new Set(all.map(({ source }) => source.base))) {
     const own = new PathIndex();
@@ -315,28 +316,4 @@ export async function closeOpenMerge(
 
 function meetingSources(state: MergeState, source: LandSource): string[] {
   return [...state.merged, source.name];
-}
-
-/** Finds directories that one source moved while another adds to the old place: clean for git, wrong for people. */
-function staleDirectories(all: readonly Changes[]): Finding[] {
-  const findings: Finding[] = [];
-  const movers = all.filter(
-    ({ changes }) =>
-      changes.some(({ after }) => after === null) && changes.some(({ before }) => before === null),
-  );
-  for (const mover of movers) {
-    for (const other of all) {
-      if (other === mover) continue;
-      for (const moved of movedDirectories(mover.changes, other.changes)) {
-        findings.push({
-          check: 'directory_moved',
-          severity: 'warning',
-          source: other.source.name,
-          message: `${mover.source.name} moves ${moved.from}/ to ${moved.to}/, and ${other.source.name} adds files to the old place.`,
-          paths: moved.added.map(displayPath),
-        });
-      }
-    }
-  }
-  return findings;
 }

@@ -172,7 +172,8 @@ async function driftFindings(
 export function gatesOf(context: Context, extra: readonly string[], none: boolean): GateSetting[] {
   if (none) return [];
   const named = context.settings.gates.root.map(({ name, command }) => ({ name, command }));
-  extra.forEach((command, i) => named.push({ name: extra.length === 1 ? 'gate' : `gate-${i + 1}`, command }));
+  for (const [i, command] of extra.entries())
+    named.push({ name: extra.length === 1 ? 'gate' : `gate-${i + 1}`, command });
   const seen = new Set<string>();
   return named.filter(({ command }) => {
     const key = createHash('sha256').update(command).digest('hex');

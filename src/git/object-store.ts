@@ -422,6 +422,14 @@ export class ObjectStore implements Objects {
     return stdout.toString('latin1').split('\n').filter(Boolean).map(asOid);
   }
 
+  async mergeBasesOfAll(commits: readonly Oid[]): Promise<Oid[]> {
+    const { stdout } = await this.#run({
+      args: ['merge-base', '--octopus', '--all', ...commits],
+      accept: [0, 1],
+    });
+    return stdout.toString('latin1').split('\n').filter(Boolean).map(asOid);
+  }
+
   async isAncestor(ancestor: Oid, descendant: Oid): Promise<boolean> {
     if (ancestor === descendant) return true;
     return (

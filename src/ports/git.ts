@@ -106,6 +106,8 @@ export interface Objects {
   applyPatch(sides: { base: TreeEntry; target: TreeEntry; change: TreeEntry }): Promise<Oid | null>;
   /** All best common ancestors. */
   mergeBases(a: Oid, b: Oid): Promise<Oid[]>;
+  /** The best common ancestors of all of these together. */
+  mergeBasesOfAll(commits: readonly Oid[]): Promise<Oid[]>;
   isAncestor(ancestor: Oid, descendant: Oid): Promise<boolean>;
   /** For each commit whether `descendant` contains it; false also for one that does not exist any more. One walk. */
   areAncestors(commits: readonly Oid[], descendant: Oid): Promise<boolean[]>;

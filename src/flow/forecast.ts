@@ -1,0 +1,265 @@
+// `sennit forecast`: which sources' changes will collide, before anything is merged. Pairs that can meet nowhere are
+// known to be clean without asking git; all others are merged in memory by one git process, its objects quarantined.
+// Nothing is anchored, recorded or kept.
+
+import { planOrder } from '../merge/order.ts';
+import { PathIndex } from '../merge/overlap.ts';
+import type { ConflictKind } from '../model/conflict.ts';
+import type { Finding } from '../model/finding.ts';
+import { displayPath, type GitPath, newOperationId, type Oid } from '../model/ids.ts';
+import type { Source } from '../model/source.ts';
+import type { EntryChange } from '../model/tree.ts';
+import type { History, MergeTreeResult, Objects } from '../ports/git.ts';
+import { collect } from './collect.ts';
+import type { Context } from './context.ts';
+import { findLanded } from './landed.ts';
+import { movedDirectoryFindings } from './moved-directories.ts';
+import { findSources } from './sources.ts';
+import { findTarget } from './target.ts';
+
+export interface ForecastRequest {
+  readonly names: readonly string[];
+  readonly into: string | null;
+}
+
+/** Two sources, or a source and the target (`b` null), whose changes collide. */
+export interface Collision {
+  readonly a: string;
+  readonly b: string | null;
+  readonly paths: readonly { readonly path: GitPath; readonly kind: ConflictKind }[];
+}
+
+export interface ForecastReport {
+  readonly target: string;
+  readonly sources: readonly {
+    readonly name: string;
+    readonly kind: string;
+    readonly paths: number;
+    readonly fresh: boolean;
+  }[];
+  readonly collisions: readonly Collision[];
+  /** Names in the order with the fewest stops. */
+  readonly order: readonly string[];
+  /** Number of pairs, and of those that git had to be asked about. */
+  readonly pairs: number;
+  readonly asked: number;
+  readonly findings: readonly Finding[];
+}
+
+/** One source as the forecast sees it. */
+export interface Forecasted {
+  readonly source: Source;
+  readonly commit: Oid;
+  readonly tree: Oid;
+  readonly base: Oid;
+  readonly baseTree: Oid;
+  readonly history: History;
+  readonly changes: readonly EntryChange[];
+}
+
+export async function forecast(context: Context, request: ForecastRequest): Promise<ForecastReport> {
+  const worktrees = await context.refs.listWorktrees();
+  const target = await findTarget(
+    context.refs,
+    context.place,
+    worktrees,
+    request.into ?? context.settings.target,
+  );
+  const sources = await findSources(context.refs, worktrees, {
+    names: request.names,
+    cwd: context.cwd,
+    target: target.ref,
+  });
+  const objects = await context.openObjects({ quarantine: true });
+  try {
+    const collected = await collect(context, objects, {
+      operation: newOperationId(context.clock.now()),
+      sources,
+      tip: target.tip,
+      landed: await findLanded(context, objects, target.ref, target.tip),
+      objectsDir: objects.objectsDir,
+      anchor: false,
+    });
+    const all = await Promise.all(
+      collected.snapshots.map(
+        async (one): Promise<Forecasted> => ({
+          ...one,
+          changes: await objects.diffTrees(one.baseTree, one.tree),
+        }),
+      ),
+    );
+    const fresh = all.filter(({ history, changes }) => history.commits.length > 0 && changes.length > 0);
+    const meetings = await findMeetings(objects, fresh, target.tip);
+    context.narrator.step(`merging ${meetings.length} of ${pairCount(fresh.length)} pairs in memory`);
+    if (meetings.length > 0) await objects.useAttributesOf(await objects.treeOf(target.tip));
+    const results = await objects.mergePairs(
+      meetings.map(({ a, b }) => [b === null ? target.tip : commitOf(fresh, b), commitOf(fresh, a)]),
+    );
+    const collisions = meetings.flatMap(({ a, b }, i) => collisionOf(fresh, a, b, results[i]));
+    const numbered = new Map(fresh.map(({ source }, i) => [source.name, i]));
+    const order = planOrder(
+      fresh.length,
+      collisions.flatMap(({ a, b }) =>
+        b === null ? [] : [[numbered.get(a) ?? 0, numbered.get(b) ?? 0] as const],
+      ),
+      new Set(collisions.flatMap(({ a, b }) => (b === null ? [numbered.get(a) ?? 0] : []))),
+    );
+    return {
+      target: target.name,
+      sources: all.map(({ source, changes }, i) => ({
+        name: source.name,
+        kind: source.kind,
+        paths: changes.length,
+        fresh: fresh.includes(all[i] as Forecasted),
+      })),
+      collisions,
+      order: order.flatMap((i) => fresh[i]?.source.name ?? []),
+      pairs: pairCount(fresh.length),
+      asked: meetings.filter(({ b }) => b !== null).length,
+      findings: [...collected.findings, ...unsafeFindings(context, fresh)],
+    };
+  } finally {
+    await objects.close();
+  }
+}
+
+function pairCount(count: number): number {
+  return (count * (count - 1)) / 2;
+}
+
+function commitOf(all: readonly Forecasted[], index: number): Oid {
+  const found = all[index];
+  if (found === undefined) throw new RangeError(`no source ${index}`);
+  return found.commit;
+}
+
+function collisionOf(
+  all: readonly Forecasted[],
+  a: number,
+  b: number | null,
+  result: MergeTreeResult | undefined,
+): Collision[] {
+  if (result === undefined || result.outcome === 'clean') return [];
+  const name = (i: number): string => all[i]?.source.name ?? '';
+  const paths =
+    result.outcome === 'conflict' ? result.conflicts.map(({ path, kind }) => ({ path, kind })) : [];
+  return [{ a: name(a), b: b === null ? null : name(b), paths }];
+}
+
+export interface Meeting {
+  readonly a: number;
+  /** null: the target. */
+  readonly b: number | null;
+}
+
+/** The pairs that git must be asked about, and the sources that meet the target's own changes. Every pair that is not
+ * listed merges clean for certain. */
+export async function findMeetings(
+  objects: Objects,
+  all: readonly Forecasted[],
+  tip: Oid,
+): Promise<Meeting[]> {
+  const asked = new Map<number, Set<number>>();
+  const ask = (a: number, b: number): void => {
+    const [low, high] = a < b ? [a, b] : [b, a];
+    const set = asked.get(low);
+    if (set === undefined) asked.set(low, new Set([high]));
+    else set.add(high);
+  };
+  const index = new PathIndex();
+  for (const [i, { changes }] of all.entries()) index.add(i, changes);
+  for (const [i, { changes }] of all.entries())
+    for (const other of index.meetings(i, changes).keys()) ask(i, other);
+
+  // Sources that share commits have a merge base of their own; one that merged other history in has several edges.
+  const shared = [...all.entries()].filter(([, { history }]) => history.shared).map(([i]) => i);
+  for (const [at, i] of shared.entries()) for (const j of shared.slice(at + 1)) ask(i, j);
+  for (const [i, { history }] of all.entries()) {
+    if (history.frontier.length !== 1) for (let j = 0; j < all.length; j += 1) if (j !== i) ask(i, j);
+  }
+  await askAcrossBases(objects, all, ask);
+
+  const meetings: Meeting[] = [];
+  const tipTree = await objects.treeOf(tip);
+  const moved = new Map<Oid, PathIndex>();
+  for (const [i, { baseTree, changes, history }] of all.entries()) {
+    let own = moved.get(baseTree);
+    if (own === undefined) {
+      own = new PathIndex();
+      own.add(-1, await objects.diffTrees(baseTree, tipTree));
+      moved.set(baseTree, own);
+    }
+    if (history.frontier.length !== 1 || own.meetings(i, changes).size > 0) meetings.push({ a: i, b: null });
+  }
+  for (const [a, others] of asked) for (const b of others) meetings.push({ a, b });
+  return meetings;
+}
+
+/** Two sources with different bases also meet what was done between the bases. */
+async function askAcrossBases(
+  objects: Objects,
+  all: readonly Forecasted[],
+  ask: (a: number, b: number) => void,
+): Promise<void> {
+  const groups = new Map<Oid, number[]>();
+  for (const [i, { base }] of all.entries()) groups.set(base, [...(groups.get(base) ?? []), i]);
+  const bases = [...groups.keys()];
+  if (bases.length < 2) return;
+  const common = await objects.mergeBasesOfAll(bases);
+  const histories = await objects.readHistories(bases, common);
+  const reached = histories.map(({ commits, frontier }) => new Set([...commits, ...frontier]));
+  for (const [x, older] of bases.entries()) {
+    for (const [y, newer] of bases.entries()) {
+      if (x >= y) continue;
+      const inLine = reached[y]?.has(older) === true || reached[x]?.has(newer) === true;
+      const [ours, theirs] = [groups.get(older) ?? [], groups.get(newer) ?? []];
+      const between = new PathIndex();
+      if (inLine)
+        between.add(-1, await objects.diffTrees(await objects.treeOf(older), await objects.treeOf(newer)));
+      const meets = (i: number): boolean => !inLine || between.meetings(i, all[i]?.changes ?? []).size > 0;
+      const met = new Set([...ours, ...theirs].filter(meets));
+      for (const a of ours) for (const b of theirs) if (met.has(a) || met.has(b)) ask(a, b);
+    }
+  }
+}
+
+/** What is plainly unsafe although git may call it clean. */
+function unsafeFindings(context: Context, all: readonly Forecasted[]): Finding[] {
+  const generated = new Map<GitPath, string[]>();
+  const deleted = new Map<GitPath, string[]>();
+  const edited = new Map<GitPath, string[]>();
+  for (const { source, changes } of all) {
+    for (const { path, after } of changes) {
+      if (context.patterns.findGenerated(path) !== undefined) add(generated, path, source.name);
+      add(after === null ? deleted : edited, path, source.name);
+    }
+  }
+  const findings: Finding[] = [];
+  for (const [path, names] of generated) {
+    if (names.length < 2) continue;
+    findings.push({
+      check: 'generated_shared',
+      severity: 'warning',
+      message: `${names.join(', ')} all change the generated file ${displayPath(path)}: it is written anew or handed over, never merged.`,
+      paths: [displayPath(path)],
+    });
+  }
+  for (const [path, names] of deleted) {
+    const editors = edited.get(path) ?? [];
+    if (editors.length === 0) continue;
+    findings.push({
+      check: 'delete_against_edit',
+      severity: 'warning',
+      message: `${names.join(', ')} deletes ${displayPath(path)}, which ${editors.join(', ')} edits.`,
+      paths: [displayPath(path)],
+    });
+  }
+  findings.push(...movedDirectoryFindings(all));
+  return findings;
+}
+
+function add(map: Map<GitPath, string[]>, path: GitPath, name: string): void {
+  const list = map.get(path);
+  if (list === undefined) map.set(path, [name]);
+  else list.push(name);
+}
