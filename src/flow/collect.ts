@@ -8,9 +8,11 @@ import { SennitError } from '../model/errors.ts';
 import type { Finding } from '../model/finding.ts';
 import { displayPath, type Oid, type OperationId, slugOf } from '../model/ids.ts';
 import type { Snapshot, Source } from '../model/source.ts';
+import type { EntryChange } from '../model/tree.ts';
 import type { History, Objects } from '../ports/git.ts';
 import { type Context, OWN_REFS } from './context.ts';
 import type { LandedSnapshot } from './landed.ts';
+import { type Prepared, prepareLineEnds } from './line-ends.ts';
 
 export interface CollectRequest {
   readonly operation: OperationId;
@@ -25,8 +27,17 @@ export interface CollectRequest {
   readonly anchor: boolean;
 }
 
+export interface CollectedSnapshot extends Snapshot {
+  readonly history: History;
+  readonly baseTree: Oid;
+  /** What is merged: the snapshot, or a commit on top of it with accidental line ends undone. */
+  readonly prepared: Prepared;
+  /** What it changes, from base to prepared. */
+  readonly changes: readonly EntryChange[];
+}
+
 export interface Collected {
-  readonly snapshots: readonly (Snapshot & { readonly history: History; readonly baseTree: Oid })[];
+  readonly snapshots: readonly CollectedSnapshot[];
   /** Landed snapshots that some source builds on. */
   readonly landed: readonly Oid[];
   readonly findings: readonly Finding[];
@@ -82,17 +93,30 @@ export async function collect(
     taken.map(async (one, i) => {
       const history = histories[i] ?? { commits: [], frontier: [one.commit], shared: false };
       const base = await baseOf(context, objects, one, history, request.tip, landed);
+      const baseTree = await objects.treeOf(base);
+      const taken = await objects.diffTrees(baseTree, one.tree);
+      const prepared = await prepareLineEnds(
+        objects,
+        { name: one.source.name, commit: one.commit, tree: one.tree },
+        taken,
+      );
       return {
         ...one,
         history,
         base,
-        baseTree: await objects.treeOf(base),
+        baseTree,
+        prepared,
+        changes: prepared.tree === one.tree ? taken : await objects.diffTrees(baseTree, prepared.tree),
         ref: OWN_REFS.snapshot(request.operation, slugOf(one.source.name)),
       };
     }),
   );
   if (request.anchor) await anchor(context, objects, request, snapshots);
-  return { snapshots, landed, findings: taken.flatMap(({ findings }) => findings) };
+  return {
+    snapshots,
+    landed,
+    findings: snapshots.flatMap(({ findings, prepared }) => [...findings, ...prepared.findings]),
+  };
 }
 
 async function takeRef(objects: Objects, source: Source): Promise<Taken> {

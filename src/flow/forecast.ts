@@ -7,10 +7,8 @@ import { PathIndex } from '../merge/overlap.ts';
 import type { ConflictKind } from '../model/conflict.ts';
 import type { Finding } from '../model/finding.ts';
 import { displayPath, type GitPath, newOperationId, type Oid } from '../model/ids.ts';
-import type { Source } from '../model/source.ts';
-import type { EntryChange } from '../model/tree.ts';
-import type { History, MergeTreeResult, Objects } from '../ports/git.ts';
-import { collect } from './collect.ts';
+import type { MergeTreeResult, Objects } from '../ports/git.ts';
+import { type CollectedSnapshot, collect } from './collect.ts';
 import type { Context } from './context.ts';
 import { findLanded } from './landed.ts';
 import { movedDirectoryFindings } from './moved-directories.ts';
@@ -46,17 +44,6 @@ export interface ForecastReport {
   readonly findings: readonly Finding[];
 }
 
-/** One source as the forecast sees it. */
-export interface Forecasted {
-  readonly source: Source;
-  readonly commit: Oid;
-  readonly tree: Oid;
-  readonly base: Oid;
-  readonly baseTree: Oid;
-  readonly history: History;
-  readonly changes: readonly EntryChange[];
-}
-
 export async function forecast(context: Context, request: ForecastRequest): Promise<ForecastReport> {
   const worktrees = await context.refs.listWorktrees();
   const target = await findTarget(
@@ -80,14 +67,7 @@ export async function forecast(context: Context, request: ForecastRequest): Prom
       objectsDir: objects.objectsDir,
       anchor: false,
     });
-    const all = await Promise.all(
-      collected.snapshots.map(
-        async (one): Promise<Forecasted> => ({
-          ...one,
-          changes: await objects.diffTrees(one.baseTree, one.tree),
-        }),
-      ),
-    );
+    const all = collected.snapshots;
     const fresh = all.filter(({ history, changes }) => history.commits.length > 0 && changes.length > 0);
     const meetings = await findMeetings(objects, fresh, target.tip);
     context.narrator.step(`merging ${meetings.length} of ${pairCount(fresh.length)} pairs in memory`);
@@ -110,7 +90,7 @@ export async function forecast(context: Context, request: ForecastRequest): Prom
         name: source.name,
         kind: source.kind,
         paths: changes.length,
-        fresh: fresh.includes(all[i] as Forecasted),
+        fresh: fresh.includes(all[i] as CollectedSnapshot),
       })),
       collisions,
       order: order.flatMap((i) => fresh[i]?.source.name ?? []),
@@ -127,14 +107,14 @@ function pairCount(count: number): number {
   return (count * (count - 1)) / 2;
 }
 
-function commitOf(all: readonly Forecasted[], index: number): Oid {
+function commitOf(all: readonly CollectedSnapshot[], index: number): Oid {
   const found = all[index];
   if (found === undefined) throw new RangeError(`no source ${index}`);
-  return found.commit;
+  return found.prepared.commit;
 }
 
 function collisionOf(
-  all: readonly Forecasted[],
+  all: readonly CollectedSnapshot[],
   a: number,
   b: number | null,
   result: MergeTreeResult | undefined,
@@ -156,7 +136,7 @@ export interface Meeting {
  * listed merges clean for certain. */
 export async function findMeetings(
   objects: Objects,
-  all: readonly Forecasted[],
+  all: readonly CollectedSnapshot[],
   tip: Oid,
 ): Promise<Meeting[]> {
   const asked = new Map<number, Set<number>>();
@@ -198,7 +178,7 @@ export async function findMeetings(
 /** Two sources with different bases also meet what was done between the bases. */
 async function askAcrossBases(
   objects: Objects,
-  all: readonly Forecasted[],
+  all: readonly CollectedSnapshot[],
   ask: (a: number, b: number) => void,
 ): Promise<void> {
   const groups = new Map<Oid, number[]>();
@@ -224,7 +204,7 @@ async function askAcrossBases(
 }
 
 /** What is plainly unsafe although git may call it clean. */
-function unsafeFindings(context: Context, all: readonly Forecasted[]): Finding[] {
+function unsafeFindings(context: Context, all: readonly CollectedSnapshot[]): Finding[] {
   const generated = new Map<GitPath, string[]>();
   const deleted = new Map<GitPath, string[]>();
   const edited = new Map<GitPath, string[]>();

@@ -88,16 +88,19 @@ async function findMarkers(
   changes: readonly EntryChange[],
 ): Promise<Finding[]> {
   const marked: string[] = [];
-  for (const { path, before, after } of changes) {
-    if (!isRegular(after) || before?.oid === after.oid || context.patterns.mayHoldMarkers(path)) continue;
-    if ((await objects.blobSize(after.oid)) > MARKER_LIMIT) continue;
-    const content = Buffer.from(await objects.readBlob(after.oid));
-    if (!content.includes(MARKED)) continue;
-    const old = isRegular(before)
-      ? countMarkers(Buffer.from(await objects.readBlob(before.oid)).toString('latin1'))
-      : 0;
-    if (countMarkers(content.toString('latin1')) > old) marked.push(displayPath(path));
-  }
+  await Promise.all(
+    changes.map(async ({ path, before, after }) => {
+      if (!isRegular(after) || before?.oid === after.oid || context.patterns.mayHoldMarkers(path)) return;
+      if ((await objects.blobSize(after.oid)) > MARKER_LIMIT) return;
+      const content = Buffer.from(await objects.readBlob(after.oid));
+      if (!content.includes(MARKED)) return;
+      const old = isRegular(before)
+        ? countMarkers(Buffer.from(await objects.readBlob(before.oid)).toString('latin1'))
+        : 0;
+      if (countMarkers(content.toString('latin1')) > old) marked.push(displayPath(path));
+    }),
+  );
+  marked.sort();
   if (marked.length === 0) return [];
   return [
     {

@@ -172,11 +172,6 @@ async function openProblem(
   return sameEntry(entry, conflict.leftover) ? `${conflict.kind}, not decided` : undefined;
 }
 
-/** The entry that a side gives to a path. */
-export function sideOf(conflict: Conflict, take: 'base' | 'target' | 'change'): TreeEntry | null {
-  return conflict.sides[take];
-}
-
 /** Finds an open conflict by the path that a person gave. Throws `conflict_unknown`. */
 export function requireConflict(open: OpenMerge, path: GitPath): Conflict {
   const found = open.conflicts.find((conflict) => conflict.path === path);

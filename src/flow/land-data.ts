@@ -24,7 +24,11 @@ export interface LandSource {
   readonly name: string;
   readonly kind: SourceKind;
   readonly identity: string;
+  /** The anchored commit that holds all of its work. */
   readonly snapshot: Oid;
+  /** The commit that is merged: the snapshot, or one on top of it with accidental line ends undone. */
+  readonly prepared: Oid;
+  /** Tree of `prepared`. */
   readonly tree: Oid;
   readonly base: Oid;
   readonly ref: string;

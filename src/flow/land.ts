@@ -134,14 +134,15 @@ async function run(
 function splitStale(collected: Collected): { fresh: LandSource[]; stale: SourceReport[] } {
   const fresh: LandSource[] = [];
   const stale: SourceReport[] = [];
-  for (const { source, commit, tree, base, baseTree, ref, uncommitted, history } of collected.snapshots) {
+  for (const { source, commit, prepared, base, changes, ref, uncommitted, history } of collected.snapshots) {
     const common = { name: source.name, kind: source.kind, snapshot: commit };
-    if (history.commits.length === 0 || tree === baseTree) stale.push({ ...common, state: 'nothing_new' });
+    if (history.commits.length === 0 || changes.length === 0) stale.push({ ...common, state: 'nothing_new' });
     else {
       fresh.push({
         ...common,
         identity: source.identity,
-        tree,
+        prepared: prepared.commit,
+        tree: prepared.tree,
         base,
         ref,
         uncommitted,

@@ -9,7 +9,7 @@ import type { Conflict, Settlement } from '../model/conflict.ts';
 import { SennitError } from '../model/errors.ts';
 import type { Finding } from '../model/finding.ts';
 import type { GitPath, Oid } from '../model/ids.ts';
-import type { EntryChange, TreeEntry } from '../model/tree.ts';
+import { type EntryChange, sameEntry, type TreeEntry } from '../model/tree.ts';
 import type { Objects } from '../ports/git.ts';
 import type { LandSource, MergeState, PathRecord } from './land-data.ts';
 import { movedDirectoryFindings } from './moved-directories.ts';
@@ -157,7 +157,7 @@ async function mergeApart(
   const names = apart.map(({ source }) => source.name);
   const accumulated = await objects.writeCommit({
     tree,
-    parents: [state.accumulated, ...apart.map(({ source }) => source.snapshot)],
+    parents: [state.accumulated, ...apart.map(({ source }) => source.prepared)],
     message: `sennit: merge ${names.join(', ')}\n`,
   });
   return advanced(state, { accumulated, tree, names, paths: [], regenerate: [] });
@@ -195,7 +195,7 @@ async function mergeOne(input: MergeInput, state: MergeState, source: LandSource
   const start = input.now();
   const text = await objects.mergeTree(
     { oid: state.accumulated, label: input.targetLabel },
-    { oid: source.snapshot, label: source.name },
+    { oid: source.prepared, label: source.name },
   );
   if (text.outcome === 'refused') {
     throw new SennitError('merge_failed', `git could not merge ${source.name}: ${text.reason}`, {
@@ -213,13 +213,13 @@ async function mergeOne(input: MergeInput, state: MergeState, source: LandSource
       ...conflict,
       kind,
       leftover,
-      sources: meetingSources(state, source),
+      sources: await meetingSources(input, state, source, conflict.path),
       tried: [{ rung: 'text', reason: conflict.message }],
     });
   }
-  conflicts.push(
-    ...verified.conflicts.map((conflict) => ({ ...conflict, sources: meetingSources(state, source) })),
-  );
+  for (const conflict of verified.conflicts) {
+    conflicts.push({ ...conflict, sources: await meetingSources(input, state, source, conflict.path) });
+  }
 
   const settled: Settlement[] = [];
   const open: Conflict[] = [];
@@ -289,7 +289,7 @@ async function mergeOne(input: MergeInput, state: MergeState, source: LandSource
   }
   const accumulated = await objects.writeCommit({
     tree,
-    parents: [state.accumulated, source.snapshot],
+    parents: [state.accumulated, source.prepared],
     message: `sennit: merge ${source.name}\n`,
   });
   return {
@@ -308,12 +308,27 @@ export async function closeOpenMerge(
 ): Promise<MergeState> {
   const accumulated = await objects.writeCommit({
     tree,
-    parents: [state.accumulated, source.snapshot],
+    parents: [state.accumulated, source.prepared],
     message: `sennit: merge ${source.name}, resolved by hand\n`,
   });
   return advanced(state, { accumulated, tree, names: [source.name], paths: resolved, regenerate: [] });
 }
 
-function meetingSources(state: MergeState, source: LandSource): string[] {
-  return [...state.merged, source.name];
+/** The sources that meet at a path: those already merged that changed it, then the one being merged. */
+async function meetingSources(
+  input: MergeInput,
+  state: MergeState,
+  source: LandSource,
+  path: GitPath,
+): Promise<string[]> {
+  const names: string[] = [];
+  for (const other of input.sources) {
+    if (!state.merged.includes(other.name)) continue;
+    const [before, after] = await Promise.all([
+      input.objects.treeOf(other.base).then((tree) => input.objects.entryAt(tree, path)),
+      input.objects.entryAt(other.tree, path),
+    ]);
+    if (!sameEntry(before, after)) names.push(other.name);
+  }
+  return [...names, source.name];
 }

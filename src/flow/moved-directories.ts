@@ -9,7 +9,8 @@ export function movedDirectoryFindings(
 ): Finding[] {
   const findings: Finding[] = [];
   const movers = all.filter(
-    ({ changes }) => changes.some(({ after }) => after === null) && changes.some(({ before }) => before === null),
+    ({ changes }) =>
+      changes.some(({ after }) => after === null) && changes.some(({ before }) => before === null),
   );
   for (const mover of movers) {
     for (const other of all) {

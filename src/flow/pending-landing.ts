@@ -3,16 +3,17 @@
 
 import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { countMarkers, takeSections } from '../merge/markers.ts';
 import type { Conflict, Take } from '../model/conflict.ts';
 import { SennitError } from '../model/errors.ts';
 import { displayPath, type GitPath, isOperationId } from '../model/ids.ts';
-import type { Mode, TreeEntry } from '../model/tree.ts';
+import { isRegular, type Mode, type TreeEntry } from '../model/tree.ts';
 import type { Objects } from '../ports/git.ts';
 import type { OperationRecord } from '../ports/ledger.ts';
 import type { Context } from './context.ts';
 import { OWN_REFS } from './context.ts';
 import { finishLanding } from './finish-landing.ts';
-import { closeScratch, requireConflict, scratchOf, sideOf, takeHandOver } from './hand-over.ts';
+import { closeScratch, requireConflict, scratchOf, takeHandOver } from './hand-over.ts';
 import { type LandData, type OpenMerge, readLandData } from './land-data.ts';
 import { type LandReport, LandSession } from './land-session.ts';
 import { closeOpenMerge } from './merge.ts';
@@ -96,7 +97,7 @@ export async function resolveConflict(
   const entry =
     request.take === 'file'
       ? await entryFromFile(context, objects, conflict, request.file)
-      : sideOf(conflict, request.take);
+      : await takeSide(objects, conflict, request.take);
   const { handover } = session.data;
   if (handover === null || request.dryRun) return pendingReport(session);
   await context.checkouts.writeResolution(scratchOf(handover), conflict.path, entry);
@@ -118,6 +119,26 @@ export async function resolveConflict(
       { event: { path: displayPath(conflict.path), how } },
     );
   return pendingReport(session);
+}
+
+/** One side of a conflict. Where git merged the rest of the file, only the conflicting parts are taken from that side:
+ * what the other side did elsewhere in the file stays. */
+async function takeSide(
+  objects: Objects,
+  conflict: Conflict,
+  take: 'base' | 'target' | 'change',
+): Promise<TreeEntry | null> {
+  const whole = conflict.sides[take];
+  const { leftover, sides } = conflict;
+  if ((conflict.kind !== 'content' && conflict.kind !== 'add-add') || !isRegular(leftover)) return whole;
+  const read = async (entry: TreeEntry | null): Promise<string> =>
+    isRegular(entry) ? Buffer.from(await objects.readBlob(entry.oid)).toString('latin1') : '';
+  const texts = await Promise.all([sides.base, sides.target, sides.change].map(read));
+  // Markers that were in a version before cannot be told from those of the merge.
+  if (texts.some((text) => countMarkers(text) > 0)) return whole;
+  const taken = takeSections(await read(leftover), take);
+  if (taken === undefined) return whole;
+  return { mode: leftover.mode, oid: await objects.writeBlob(Buffer.from(taken, 'latin1')) };
 }
 
 async function entryFromFile(

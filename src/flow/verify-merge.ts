@@ -47,7 +47,7 @@ export async function verifyMerge(
 ): Promise<MergeCheck> {
   const { objects } = input;
   const bases = source.entangled
-    ? await objects.mergeBases(state.accumulated, source.snapshot)
+    ? await objects.mergeBases(state.accumulated, source.prepared)
     : [source.base];
   let best: { conflicts: Unnamed[]; joined: GitPath[]; facts: MergeFacts } | undefined;
   // With several merge bases git merges them first; the result must make sense against one of them.

@@ -127,19 +127,26 @@ export class ObjectStore implements Objects {
     return next;
   }
 
+  /** Asks at once and reads the answer in its turn: many questions are under way at a time. */
+  #asked<T>(name: string, ask: () => void, answer: () => Promise<T>): Promise<T> {
+    ask();
+    return this.#queued(name, answer);
+  }
+
   // ---- reading -------------------------------------------------------------------------------------------
 
   #readObject(oid: string): Promise<{ type: string; content: Buffer }> {
-    return this.#queued('read', async () => {
-      this.#reader ??= this.#spawner.coprocess(this.#call({ args: ['cat-file', '--batch'] }));
-      this.#reader.write(`${oid}\n`);
-      const head = (await this.#reader.readUntil('\n')).toString('latin1'); // `<oid> <type> <size>` or `<name> missing`
+    this.#reader ??= this.#spawner.coprocess(this.#call({ args: ['cat-file', '--batch'] }));
+    const reader = this.#reader;
+    const answer = async (): Promise<{ type: string; content: Buffer }> => {
+      const head = (await reader.readUntil('\n')).toString('latin1'); // `<oid> <type> <size>` or `<name> missing`
       const match = /^([0-9a-f]+) (\w+) (\d+)$/.exec(head);
       if (match === null) throw missingObject(oid);
-      const content = await this.#reader.read(Number(match[3]));
-      await this.#reader.read(1);
+      const content = await reader.read(Number(match[3]));
+      await reader.read(1);
       return { type: match[2] ?? '', content };
-    });
+    };
+    return this.#asked('read', () => reader.write(`${oid}\n`), answer);
   }
 
   async #readTree(oid: Oid): Promise<RawTreeEntry[]> {
@@ -165,31 +172,33 @@ export class ObjectStore implements Objects {
   }
 
   blobSize(oid: Oid): Promise<number> {
-    return this.#queued('check', async () => {
-      this.#checker ??= this.#spawner.coprocess(this.#call({ args: ['cat-file', '--batch-check'] }));
-      this.#checker.write(`${oid}\n`);
-      const head = (await this.#checker.readUntil('\n')).toString('latin1');
+    this.#checker ??= this.#spawner.coprocess(this.#call({ args: ['cat-file', '--batch-check'] }));
+    const checker = this.#checker;
+    const answer = async (): Promise<number> => {
+      const head = (await checker.readUntil('\n')).toString('latin1');
       const match = /^[0-9a-f]+ \w+ (\d+)$/.exec(head);
       if (match === null) throw missingObject(oid);
       return Number(match[1]);
-    });
+    };
+    return this.#asked('check', () => checker.write(`${oid}\n`), answer);
   }
 
   diffTrees(before: Oid, after: Oid): Promise<EntryChange[]> {
     if (before === after) return Promise.resolve([]);
-    return this.#queued('diff', async () => {
-      this.#differ ??= this.#spawner.coprocess(
-        this.#call({ args: ['diff-tree', '--stdin', '-r', '-z', '--raw', '--no-renames', '--no-abbrev'] }),
-      );
-      // A line that begins with no object id is echoed and flushed: it marks the end of one answer. The random
-      // part keeps a hostile file name from looking like it.
-      const mark = `end-${Math.random().toString(36).slice(2)}${before.slice(0, 8)}\n`;
-      this.#differ.write(`${before} ${after}\n${mark}`);
-      const bytes = await this.#differ.readUntil(mark);
+    this.#differ ??= this.#spawner.coprocess(
+      this.#call({ args: ['diff-tree', '--stdin', '-r', '-z', '--raw', '--no-renames', '--no-abbrev'] }),
+    );
+    const differ = this.#differ;
+    // A line that begins with no object id is echoed and flushed: it marks the end of one answer. The random part keeps
+    // a hostile file name from looking like it.
+    const mark = `end-${Math.random().toString(36).slice(2)}${before.slice(0, 8)}\n`;
+    const answer = async (): Promise<EntryChange[]> => {
+      const bytes = await differ.readUntil(mark);
       const head = `${before} ${after}\n`;
       if (bytes.toString('latin1', 0, head.length) !== head) throw missingObject(`${before} or ${after}`);
       return parseRawDiff(bytes.subarray(head.length));
-    });
+    };
+    return this.#asked('diff', () => differ.write(`${before} ${after}\n${mark}`), answer);
   }
 
   async entryAt(tree: Oid, path: GitPath): Promise<TreeEntry | null> {

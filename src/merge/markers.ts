@@ -19,3 +19,23 @@ export function countMarkers(text: string): number {
   }
   return pairs;
 }
+
+const BASE_MARK = /^\|{7}(?: .*)?\r?$/;
+const MIDDLE = /^={7}\r?$/;
+
+/** A text with every diff3 conflict replaced by one of its three sections; the rest stays merged. Undefined where the
+ * markers are not whole: then nothing can be taken from it. */
+export function takeSections(text: string, side: 'base' | 'target' | 'change'): string | undefined {
+  const out: string[] = [];
+  let section: 'none' | 'target' | 'base' | 'change' = 'none';
+  for (const line of text.split('\n')) {
+    if (section === 'none') {
+      if (OPENING.test(line)) section = 'target';
+      else out.push(line);
+    } else if (section === 'target' && BASE_MARK.test(line)) section = 'base';
+    else if (section === 'base' && MIDDLE.test(line)) section = 'change';
+    else if (section === 'change' && CLOSING.test(line)) section = 'none';
+    else if (section === side) out.push(line);
+  }
+  return section === 'none' ? out.join('\n') : undefined;
+}
