@@ -1,4 +1,5 @@
 import type { Settings } from '../model/settings.ts';
+import { renderDuration } from './durations.ts';
 import { type LoadedSettings, SETTING_KEYS, type SettingKey, type SettingOrigin } from './load-config.ts';
 import { renderSize } from './sizes.ts';
 
@@ -22,7 +23,7 @@ function fileValues(settings: Settings): Record<SettingKey, unknown> {
       gates.root.length === 0
         ? null
         : Object.fromEntries(gates.root.map(({ name, command }) => [name, command])),
-    'gates.timeout': gates.timeoutMs / 60_000,
+    'gates.timeout': renderDuration(gates.timeoutMs),
     'gates.output': renderSize(gates.outputBytes),
     'gates.max_runs': gates.maxRuns,
     ladder: settings.ladder,

@@ -58,8 +58,8 @@ describe('loadSettings', () => {
     expect(error).toMatchObject({ code: 'config_invalid', exitCode: 2, paths: ['sennit.yaml'] });
     expect((error as SennitError).message).toBe(
       `${label} has 2 problems:\n` +
-        '  1:1 tagret: is not a setting; did you mean target?\n' +
-        '  2:9 verify: must be true or false, not 1',
+        '  sennit.yaml:1:1 tagret: is not a setting; did you mean target?\n' +
+        '  sennit.yaml:2:9 verify: must be true or false, not 1',
     );
   });
 

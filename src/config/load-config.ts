@@ -5,6 +5,7 @@
 import { SennitError } from '../model/errors.ts';
 import type { GateSetting, GeneratedRule, Settings } from '../model/settings.ts';
 import { DEFAULT_SETTINGS } from './defaults.ts';
+import { parseDuration } from './durations.ts';
 import type { SettingsProblem } from './parse-settings.ts';
 import type { SettingsFileContent } from './schema.ts';
 import { parseSize } from './sizes.ts';
@@ -60,7 +61,7 @@ export interface LoadedSettings {
   readonly origins: Readonly<Record<SettingKey, SettingOrigin>>;
 }
 
-const MINUTE_MS = 60_000;
+const FILE = 'sennit.yaml';
 const MOST_PROBLEMS = 20;
 
 /** The settings of one run. `file` is null where the target branch has no `sennit.yaml`. Throws `config_invalid` with
@@ -72,7 +73,7 @@ export async function loadSettings(
   const content = file === null ? {} : await requireContent(file);
   return {
     settings: withFlags(withFile(content), flags),
-    origins: originsOf(content, file?.label ?? 'sennit.yaml', flags),
+    origins: originsOf(content, file?.label ?? FILE, flags),
   };
 }
 
@@ -83,11 +84,15 @@ async function requireContent(file: SettingsText): Promise<SettingsFileContent> 
   throw invalidSettings(file.label, parsed.problems);
 }
 
-/** The error that tells all problems of a settings file, one a line: `3:5 gates.tiemout: is not a setting; …`. */
+/** The error that tells all problems of a settings file, one a line: `sennit.yaml:3:5 gates.tiemout: is not a
+ * setting; …`. */
 export function invalidSettings(label: string, problems: readonly SettingsProblem[]): SennitError {
   const lines = problems
     .slice(0, MOST_PROBLEMS)
-    .map(({ line, column, key, message }) => `${line}:${column}${key === '' ? '' : ` ${key}:`} ${message}`);
+    .map(
+      ({ line, column, key, message }) =>
+        `${FILE}:${line}:${column}${key === '' ? '' : ` ${key}:`} ${message}`,
+    );
   const more = problems.length - lines.length;
   if (more > 0) lines.push(`and ${more} more`);
   const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`;
@@ -96,7 +101,7 @@ export function invalidSettings(label: string, problems: readonly SettingsProble
     `${label} has ${count}:\n${lines.map((line) => `  ${line}`).join('\n')}`,
     {
       hint: 'Correct the file on the target branch and commit it there; settings are read from that branch alone. `sennit schema config` prints all that it may hold.',
-      paths: ['sennit.yaml'],
+      paths: [FILE],
     },
   );
 }
@@ -108,7 +113,9 @@ function withFile(content: SettingsFileContent): Settings {
     target: content.target ?? d.target,
     gates: {
       root: gates?.root === undefined ? d.gates.root : gatesOf(gates.root),
-      timeoutMs: gates?.timeout === undefined ? d.gates.timeoutMs : Math.ceil(gates.timeout * MINUTE_MS),
+      timeoutMs:
+        (gates?.timeout === undefined ? undefined : parseDuration(gates.timeout)) ?? d.gates.timeoutMs,
+
       outputBytes: bytesOf(gates?.output) ?? d.gates.outputBytes,
       maxRuns: gates?.max_runs ?? d.gates.maxRuns,
     },

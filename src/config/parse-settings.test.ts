@@ -74,8 +74,13 @@ verify: yes
       '1:18 gates.root.a b: a name is made of letters, digits, dots, dashes and underscores',
     ],
     ['gates: { root: { a: 1 } }', '1:21 gates.root.a: must be a text, not 1; put it in quotes'],
-    ['gates: { timeout: 0 }', '1:19 gates.timeout: a time limit is more than 0 minutes'],
-    ['gates: { timeout: .inf }', '1:19 gates.timeout: must be a number, not Infinity'],
+    ['gates: { timeout: 0 }', '1:19 gates.timeout: a time limit is more than 0'],
+    ['gates: { timeout: 0s }', '1:19 gates.timeout: a time limit is more than 0'],
+    ['gates: { timeout: 25h }', '1:19 gates.timeout: a time limit is at most a day'],
+    [
+      'gates: { timeout: .inf }',
+      '1:19 gates.timeout: a time limit is a number of minutes, or has its unit, such as 90s or 1.5h, not Infinity',
+    ],
     [
       'gates: { output: 10 potatoes }',
       '1:18 gates.output: a size is a number with its unit, such as 500KB, 10MB or 1GiB',

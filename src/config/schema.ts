@@ -3,14 +3,16 @@
 // works with. Nothing here fills in defaults: what is absent stays absent, so that it can be told where a value is from.
 
 import { z } from 'zod';
+import { isBranchName } from '../model/branch-name.ts';
 import { findUnknownFields, MESSAGE_FIELDS } from '../model/message-template.ts';
 import { RUNG_NAMES } from '../model/settings.ts';
 import { DEFAULT_SETTINGS } from './defaults.ts';
+import { DURATION_PATTERN, parseDuration, renderDuration } from './durations.ts';
 import { findPatternProblem } from './path-patterns.ts';
 import { renderSize, SIZE_PATTERN } from './sizes.ts';
 
-/** Longest time limit of one gate: a day. */
-const MAX_MINUTES = 24 * 60;
+/** Longest time limit of one gate in milliseconds: a day. */
+const MAX_TIMEOUT_MS = 24 * 3_600_000;
 
 const command = z
   .string()
@@ -39,17 +41,28 @@ const size = z.union(
   { error: 'a size is a number of bytes, or a number with its unit, such as 500KB, 10MB or 1GiB' },
 );
 
+const timeout = z
+  .union(
+    [
+      z.number().positive('a time limit is more than 0'),
+      z
+        .string()
+        .regex(DURATION_PATTERN, 'a time limit is a number of minutes, or has its unit, such as 90s or 1.5h'),
+    ],
+    { error: 'a time limit is a number of minutes, or has its unit, such as 90s or 1.5h' },
+  )
+  .superRefine((duration, context) => {
+    const ms = parseDuration(duration) ?? 0;
+    if (ms > MAX_TIMEOUT_MS) context.addIssue({ code: 'custom', message: 'a time limit is at most a day' });
+    else if (ms === 0 && typeof duration === 'string')
+      context.addIssue({ code: 'custom', message: 'a time limit is more than 0' });
+  });
+
 const name = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'a name is made of letters, digits, dots, dashes and underscores');
 
-/** git's rules for branch names, as far as a pattern can say them. */
-const branch = z
-  .string()
-  .regex(
-    /^(?!refs\/)(?![-/.])(?!.*(?:\.\.|@\{|\/\/|\/\.|\.lock(?:\/|$)))[^\s~^:?*[\\]+(?<![/.])$/,
-    'this is not the short name of a branch, such as main',
-  );
+const branch = z.string().refine(isBranchName, 'this is not the short name of a branch, such as main');
 
 const ladder = z
   .array(z.enum(RUNG_NAMES))
@@ -92,15 +105,10 @@ export const settingsFileSchema = z
           .describe(
             'Shell command that the merged tree must pass, or several, each under a name, run in order.',
           ),
-        timeout: z
-          .number()
-          .positive('a time limit is more than 0 minutes')
-          .max(MAX_MINUTES, `a time limit is at most ${MAX_MINUTES} minutes`)
-          .optional()
-          .meta({
-            description: 'Minutes after which a gate is ended.',
-            default: DEFAULT_SETTINGS.gates.timeoutMs / 60_000,
-          }),
+        timeout: timeout.optional().meta({
+          description: 'Time after which a gate is ended: minutes, or a number with its unit, such as 90s.',
+          default: renderDuration(DEFAULT_SETTINGS.gates.timeoutMs),
+        }),
         output: size.optional().meta({
           description: 'How much of the output of a gate is kept.',
           default: renderSize(DEFAULT_SETTINGS.gates.outputBytes),
