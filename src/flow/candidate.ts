@@ -12,6 +12,7 @@ import type { LandSession } from './land-session.ts';
 import { changesOf } from './merge.ts';
 import { landingMessage, withTrailers } from './message.ts';
 import { regenerate } from './regenerate.ts';
+import { verifyByHooks } from './verify-hooks.ts';
 
 export type Candidate =
   | { readonly outcome: 'empty' }
@@ -95,13 +96,17 @@ async function allowedPaths(
 async function writeLanding(session: LandSession, state: MergeState, tree: Oid): Promise<Oid> {
   const { context, objects, operation, data } = session;
   const { author, committer } = await context.refs.readIdentity();
-  const message = await landingMessage(
+  const written = await landingMessage(
     objects,
     data.sources,
     data.target.replace(/^refs\/heads\//, ''),
     data.options.message,
     context.settings.message,
   );
+  const message =
+    data.options.verify || context.settings.verify
+      ? await verifyByHooks(session, state.tip, tree, written)
+      : written;
   const now = context.clock.now();
   const dated = (who: Identity): Identity & { date: string } => ({ ...who, date: gitDate(now) });
   return objects.writeCommit({

@@ -94,7 +94,9 @@ async function apply(
         context.journalPoint('landing-prepared');
         if (remote === undefined) return;
         context.narrator.step(`pushing to ${remote.name}/${remoteBranch}`);
-        const pushed = await context.remotes.push(remote.name, candidate.commit, remoteBranch);
+        const pushed = await context.remotes.push(remote.name, candidate.commit, remoteBranch, {
+          hooks: options.verify || context.settings.verify,
+        });
         if (pushed.outcome === 'rejected') throw new PushRejected(pushed.message);
         session.save(
           'landing.pushed',

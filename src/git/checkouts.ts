@@ -6,7 +6,7 @@ import { copyFile, lstat, mkdir, readdir, readFile, rename, rm, writeFile } from
 import { dirname, join, relative, resolve } from 'node:path';
 import type { Conflict } from '../model/conflict.ts';
 import { SennitError } from '../model/errors.ts';
-import { displayPath, type GitPath, type Oid, pathBytes } from '../model/ids.ts';
+import { asOid, displayPath, type GitPath, type Oid, pathBytes } from '../model/ids.ts';
 import type { WorktreeInfo } from '../model/source.ts';
 import type { EntryChange, TreeEntry } from '../model/tree.ts';
 import type { AdvancePlan, Checkouts, ScratchWorktree } from '../ports/checkouts.ts';
@@ -73,6 +73,14 @@ class CheckoutStore implements Checkouts {
     const scratch = { path, adminDir };
     await this.#in(scratch, { args: ['read-tree', '--reset', '-u', commit] });
     return scratch;
+  }
+
+  async stageTree(scratch: ScratchWorktree, tree: Oid): Promise<void> {
+    await this.#in(scratch, { args: ['read-tree', '--reset', '-u', tree] });
+  }
+
+  async readStaged(scratch: ScratchWorktree): Promise<Oid> {
+    return asOid((await this.#in(scratch, { args: ['write-tree'] })).stdout.toString('latin1').trim());
   }
 
   async removeScratch(path: string): Promise<void> {
@@ -272,7 +280,7 @@ class CheckoutStore implements Checkouts {
   }
 
   async writeConflicts(scratch: ScratchWorktree, tree: Oid, conflicts: readonly Conflict[]): Promise<void> {
-    await this.#in(scratch, { args: ['read-tree', '--reset', '-u', tree] });
+    await this.stageTree(scratch, tree);
     const lines: string[] = [];
     for (const { path, sides } of conflicts) {
       lines.push(removeLine(tree, path));

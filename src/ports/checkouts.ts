@@ -17,6 +17,10 @@ export interface ScratchWorktree {
 export interface Checkouts {
   /** Makes a detached worktree at `path` with the files of `commit`; one at a time per repository. */
   addScratch(path: string, commit: Oid): Promise<ScratchWorktree>;
+  /** Makes index and files of a scratch worktree those of a tree; HEAD stays, so the difference is staged. */
+  stageTree(scratch: ScratchWorktree, tree: Oid): Promise<void>;
+  /** The tree that the index of a scratch worktree stands for. */
+  readStaged(scratch: ScratchWorktree): Promise<Oid>;
   /** Removes a worktree that Sennit made, directory and record. Never one that it did not make. */
   removeScratch(path: string): Promise<void>;
   /** Removes only the record of a worktree whose directory is gone. Never prunes any other. */

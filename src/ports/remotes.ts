@@ -16,8 +16,14 @@ export interface Remotes {
     branchRef: string,
     wanted: string | undefined,
   ): Promise<{ readonly name: string; readonly branch: string }>;
-  /** Pushes a commit to a branch, never forced. Throws `push_failed` for anything but a rejection. */
-  push(remote: string, commit: Oid, branch: string): Promise<PushOutcome>;
+  /** Pushes a commit to a branch, never forced; the user's pre-push hook runs only with `hooks`. Throws `push_failed`
+   * for anything but a rejection. */
+  push(
+    remote: string,
+    commit: Oid,
+    branch: string,
+    options: { readonly hooks: boolean },
+  ): Promise<PushOutcome>;
   /** Fetches one branch into a private ref; null where the remote has no such branch. Touches no other ref. */
   fetch(remote: string, branch: string, into: string): Promise<Oid | null>;
   /** Opens or updates the pull request from `head` into `base`. Throws `pull_request_failed`. */
