@@ -5,6 +5,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { matchGenerated, matchPaths } from './config/path-patterns.ts';
 import type { Context, JournalPoint } from './flow/context.ts';
+import { tmpFolderOf } from './flow/tmp-folder.ts';
 import { createWorkspaces } from './git/capture.ts';
 import { openCheckouts } from './git/checkouts.ts';
 import { openObjects } from './git/object-store.ts';
@@ -12,13 +13,14 @@ import { openRefs } from './git/ref-store.ts';
 import { openRemotes } from './git/remotes.ts';
 import { findRepository } from './git/repository.ts';
 import { GitSpawner } from './git/spawn.ts';
-import { openLedger } from './ledger/ledger.ts';
+import { openLedger, openLedgerIfPresent } from './ledger/ledger.ts';
 import { openLocks } from './ledger/locks.ts';
 import type { Settings } from './model/settings.ts';
-import type { Ledger } from './ports/ledger.ts';
+import type { Ledger, LedgerReader } from './ports/ledger.ts';
 import type { Narrator } from './ports/narrator.ts';
 import { currentProcessMark } from './process/mark.ts';
 import { createCommandRunner } from './process/run-command.ts';
+import { openSystem } from './process/system.ts';
 
 export interface ComposeOptions {
   readonly cwd: string;
@@ -33,6 +35,8 @@ export async function openContext(options: ComposeOptions): Promise<Context & { 
   const spawner = new GitSpawner({ env });
   const place = await findRepository(spawner, cwd);
   let ledger: Ledger | undefined;
+  let reader: LedgerReader | undefined;
+  const mark = currentProcessMark();
   const state = env['XDG_STATE_HOME'] ?? join(env['HOME'] ?? homedir(), '.local', 'state');
   const id = createHash('sha256').update(place.commonDir).digest('hex').slice(0, 12);
   const mayHoldMarkers = matchPaths(settings.guards.markers);
@@ -44,13 +48,17 @@ export async function openContext(options: ComposeOptions): Promise<Context & { 
     narrator,
     refs: openRefs(spawner, place),
     openObjects: ({ quarantine }) =>
-      openObjects(spawner, place, { parent: join(place.stateDir, 'tmp'), quarantine }),
+      openObjects(spawner, place, { parent: tmpFolderOf(place.stateDir, mark), quarantine }),
     workspaces: createWorkspaces(spawner, place),
     checkouts: openCheckouts(spawner, place, settings.snapshot.filters),
     remotes: openRemotes(spawner, place, env),
     ledger: () => {
       ledger ??= openLedger(place.stateDir);
       return ledger;
+    },
+    readLedger: () => {
+      reader ??= ledger ?? openLedgerIfPresent(place.stateDir);
+      return reader;
     },
     locks: openLocks(place.stateDir),
     runner: createCommandRunner({ env }),
@@ -59,11 +67,15 @@ export async function openContext(options: ComposeOptions): Promise<Context & { 
       elapsed: () => performance.now(),
       sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     },
-    process: currentProcessMark(),
+    system: openSystem(env),
+    process: mark,
     patterns: { findGenerated, mayHoldMarkers },
     gateRoot: join(state, 'sennit', id),
     journalPoint: (name) => crashAt(name, env),
-    close: () => ledger?.close(),
+    close: () => {
+      ledger?.close();
+      if (reader !== ledger) reader?.close();
+    },
   };
 }
 

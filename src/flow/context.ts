@@ -4,9 +4,10 @@ import type { Checkouts } from '../ports/checkouts.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { CommandRunner } from '../ports/gates.ts';
 import type { Objects, Refs, RepositoryPlace } from '../ports/git.ts';
-import type { Ledger, Locks, ProcessMark } from '../ports/ledger.ts';
+import type { Ledger, LedgerReader, Locks, ProcessMark } from '../ports/ledger.ts';
 import type { Narrator } from '../ports/narrator.ts';
 import type { Remotes } from '../ports/remotes.ts';
+import type { System } from '../ports/system.ts';
 import type { Workspaces } from '../ports/workspaces.ts';
 
 /** Everything that a flow may touch, joined by `compose.ts`. */
@@ -22,10 +23,13 @@ export interface Context {
   readonly checkouts: Checkouts;
   readonly remotes: Remotes;
   ledger(): Ledger;
+  /** The ledger for reading alone; undefined, and nothing is made, where there is none yet. */
+  readLedger(): LedgerReader | undefined;
   readonly locks: Locks;
   readonly runner: CommandRunner;
   readonly narrator: Narrator;
   readonly clock: Clock;
+  readonly system: System;
   readonly process: ProcessMark;
   readonly patterns: Patterns;
   /** Folder outside the git dir for worktrees in which gates run. */
@@ -42,7 +46,7 @@ export interface Patterns {
   mayHoldMarkers(path: GitPath): boolean;
 }
 
-/** The points of a landing between which a crash may fall, in order. */
+/** The points between which a crash may fall: of a landing, of a clean-up, of a restoring, of an undo, each in order. */
 export const JOURNAL_POINTS = [
   'operation-started',
   'sources-captured',
@@ -57,6 +61,22 @@ export const JOURNAL_POINTS = [
   'checkout-advanced',
   'landing-recorded',
   'cleaned-up',
+  'removal-planned',
+  'workspace-archived',
+  'workspace-moved',
+  'workspace-proved',
+  'leftovers-kept',
+  'record-forgotten',
+  'workspace-removed',
+  'leavings-removed',
+  'restore-planned',
+  'restore-filled',
+  'restore-moved',
+  'restore-attached',
+  'restored',
+  'undo-planned',
+  'undo-moved',
+  'undo-recorded',
 ] as const;
 
 export type JournalPoint = (typeof JOURNAL_POINTS)[number];
@@ -68,6 +88,7 @@ export const OWN_REFS = {
   candidate: (operation: OperationId): string => `refs/sennit/candidates/${operation}`,
   landing: (operation: OperationId): string => `refs/sennit/landings/${operation}`,
   fetched: (operation: OperationId): string => `refs/sennit/fetched/${operation}`,
+  undone: (operation: OperationId): string => `refs/sennit/undone/${operation}`,
   archive: (id: string): string => `refs/sennit/archive/${id}`,
   resolution: (hash: string): string => `refs/sennit/resolutions/${hash}`,
 } as const;

@@ -1,8 +1,8 @@
 // Locks between processes: for each name one empty SQLite file in `<common git dir>/sennit/locks/`, on which the
 // holder keeps a write transaction open on a connection of its own. The kernel ends that with the process, so there
 // is no stale lock, no age to judge and no heartbeat. Children do not inherit it. What stays true: nothing is ever
-// written to the files, and they are never deleted (deleting one would let two processes hold "the" lock); beside
-// a file stands a note on who holds it, which serves the message alone.
+// written to the files, and none is deleted that may be asked for again (two processes could then hold "the" lock);
+// beside a file stands a note on who holds it, which serves the message alone.
 
 import { createHash } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -41,6 +41,10 @@ export function openLocks(dir: string): Locks {
         throw error;
       }
       return hold(connection, file);
+    },
+    retire: (name) => {
+      const file = lockFile(dir, name);
+      for (const path of [file, noteOf(file)]) rmSync(path, { force: true });
     },
   };
 }

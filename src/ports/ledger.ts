@@ -98,4 +98,7 @@ export interface Locks {
   /** Waits up to `waitMs` (0: does not wait) for the lock `name` (any text) of this repository, without blocking
    * the event loop. Not reentrant: the same process waits for itself. Throws `repository_busy`. */
   acquire(name: string, waitMs: number): Promise<HeldLock>;
+  /** Removes what stands on the disk for a name that nobody will ever ask for again, such as that of an operation that
+   * has ended. Two processes could hold a lock that is still asked for. */
+  retire(name: string): void;
 }

@@ -201,3 +201,43 @@ const execute = promisify(execFile);
 export async function makeNamedPipe(path: string): Promise<void> {
   await execute('mkfifo', ['-m', '600', path]);
 }
+
+/** A process with its place in a folder: see `listOccupants`. */
+export interface FolderOccupant {
+  readonly pid: number;
+  readonly name: string;
+}
+
+/** The living processes, but for this one, whose current directory is `path` or below it, or which have a file there
+ * open for writing; null where the system does not tell. Processes of other users are not seen. Linux only. */
+export function listOccupants(path: string): FolderOccupant[] | null {
+  if (process.platform !== 'linux') return null;
+  const isInside = (place: string): boolean => place === path || place.startsWith(`${path}/`);
+  return listLinux()
+    .filter(({ pid }) => pid !== process.pid)
+    .filter(({ pid }) => isInside(linkOf(`/proc/${pid}/cwd`)) || writesTo(pid, isInside))
+    .map(({ pid }) => ({ pid, name: (readProc(`/proc/${pid}/comm`) ?? '').trim() }));
+}
+
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return ''; // it has ended, or is another user's
+  }
+}
+
+function writesTo(pid: number, isInside: (place: string) => boolean): boolean {
+  let files: string[];
+  try {
+    files = readdirSync(`/proc/${pid}/fd`);
+  } catch {
+    return false;
+  }
+  return files.some((fd) => {
+    if (!isInside(linkOf(`/proc/${pid}/fd/${fd}`))) return false;
+    // flags:	0100001, octal: the two lowest bits are how it was opened
+    const flags = /^flags:\s+(\d+)/m.exec(readProc(`/proc/${pid}/fdinfo/${fd}`) ?? '')?.[1];
+    return flags === undefined || (Number.parseInt(flags, 8) & 3) !== 0;
+  });
+}
