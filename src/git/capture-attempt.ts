@@ -1,0 +1,310 @@
+// One try at a snapshot of a workspace: a private copy of its index is brought to what the disk holds, written as a
+// tree, and held against the disk once more. Files go in by `update-index` with explicit lists, not by `git add -A`:
+// that would walk the whole tree again, and it runs the filters and the file-system monitor of every repository that
+// a gitlink stands for. What must stay true: a tree is only returned after git said that nothing on the disk differs
+// from the index that it was written from; anything else is an error, or `Unstable` for another try.
+
+import { isAbsolute, join } from 'node:path';
+import { SennitError } from '../model/errors.ts';
+import type { Finding } from '../model/finding.ts';
+import { asOid, displayPath, type GitPath, gitPathOfText, type Oid } from '../model/ids.ts';
+import type { EntryChange } from '../model/tree.ts';
+import type { Capture, CaptureRequest } from '../ports/workspaces.ts';
+import { addFiles, requireFilters } from './add-files.ts';
+import { type CapturePlan, planCapture } from './capture-plan.ts';
+import { findCaseTwins } from './case-twins.ts';
+import { type ConfigEntry, isConfigTrue, parseConfigList } from './config-list.ts';
+import { decideFilters, type FilterDecision, findProgram } from './filters.ts';
+import { findHiddenWork, type HiddenWork, haveRulesChanged } from './hidden-work.ts';
+import type { IndexFacts } from './index-file.ts';
+import { findEmbedded, measureAside, setAside } from './nested.ts';
+import { readStatus } from './read-status.ts';
+import {
+  clearHidingBits,
+  diffIndex,
+  dropEntries,
+  dropEntriesWithoutObject,
+  makeShadowIndex,
+  readIndexFacts,
+  type ShadowIndex,
+  unstage,
+} from './shadow-index.ts';
+import type { WorkspaceStatus } from './status-format.ts';
+import { requireDeclared, reviewSubmodules } from './submodule-review.ts';
+import { Unstable } from './unstable.ts';
+import { findEntry, firstNames, nameSome, requireFreeSpace } from './workspace-disk.ts';
+import type { WorkspaceGit } from './workspace-git.ts';
+
+export interface AttemptOptions {
+  readonly isExcluded: (path: GitPath) => boolean;
+  /** Folder of this attempt alone. */
+  readonly scratch: string;
+  /** Do not believe the workspace's index that the objects are there which it names. */
+  readonly checkObjects: boolean;
+  /** Prove the tree against the disk; false where a moment's view is all that is asked. */
+  readonly prove: boolean;
+}
+
+/** What an attempt found, with the private index that its tree was written from. */
+export interface Attempt extends Capture {
+  readonly index: string;
+  /** Paths that differ from the index and are meant to. */
+  readonly leftOut: readonly GitPath[];
+  /** True when nothing but ordinary files was involved: a clean status then means that nothing has changed. */
+  readonly plain: boolean;
+}
+
+/** How many times its own limit per file one nested repository may hold. */
+const ASIDE_FACTOR = 4;
+
+async function readHeadTree(git: WorkspaceGit, index: string): Promise<Oid | null> {
+  const { code, stdout } = await git.run(index, {
+    args: ['rev-parse', '--verify', '--quiet', 'HEAD^{tree}'],
+    accept: [0, 1, 128],
+  });
+  return code === 0 ? asOid(stdout.toString('latin1').trim()) : null;
+}
+
+async function readConfig(git: WorkspaceGit, index: string): Promise<ConfigEntry[]> {
+  return parseConfigList((await git.run(index, { args: ['config', '--list', '-z'] })).stdout);
+}
+
+/** Decides which content filters may run on a workspace. */
+export async function readFilters(
+  git: WorkspaceGit,
+  index: string,
+  allowed: readonly string[],
+): Promise<FilterDecision> {
+  return decide(git, await readConfig(git, index), allowed);
+}
+
+function decide(
+  git: WorkspaceGit,
+  config: readonly ConfigEntry[],
+  allowed: readonly string[],
+): FilterDecision {
+  const root = git.worktree.path;
+  return decideFilters(config, {
+    allowed,
+    hasLfs: findProgram('git-lfs', git.searchPath, root) !== undefined,
+    isInWorkspace: (word) =>
+      isAbsolute(word)
+        ? word.startsWith(`${root}/`)
+        : findEntry(root, gitPathOfText(word))?.isFile() === true,
+  });
+}
+
+/** Takes one snapshot. Throws `Unstable` when the workspace changed meanwhile, else SennitError. */
+export async function attemptCapture(
+  plainGit: WorkspaceGit,
+  request: CaptureRequest,
+  options: AttemptOptions,
+): Promise<Attempt> {
+  const { scratch, isExcluded } = options;
+  const index = join(scratch, 'index');
+  const headTree = readHeadTree(plainGit, index);
+  const [config, shadow] = await Promise.all([
+    readConfig(plainGit, index),
+    makeShadowIndex(plainGit, index, headTree),
+    headTree,
+  ]);
+  const filters = decide(plainGit, config, request.filters);
+  const git = plainGit.with(filters.config);
+  const root = git.worktree.path;
+  const findings: Finding[] = [];
+
+  const unknown = await clearHidingBits(git, shadow, isConfigTrue(config, 'core.sparsecheckout'));
+  if (unknown.length > 0) findings.push(skippedFinding(unknown));
+  if (request.exclude.length > 0) await unstage(git, shadow, await headTree, isExcluded);
+  if (shadow.facts.gitlinks.size > 0) await requireDeclared(git, shadow, request.base);
+  const rehash = options.checkObjects ? await dropEntriesWithoutObject(git, index) : [];
+
+  const looking = Promise.all([readStatus(git, index, 'first'), diffIndex(git, index, request.base)]);
+  const tracked = shadow.facts;
+  const embedded = findEmbedded(root, tracked.directories);
+  if (!git.worktree.primary) embedded.push(...findEmbedded(root, ['' as GitPath]));
+  const [status, sinceBase] = await looking;
+  requireDeletions(git, shadow, status);
+
+  const hidden = await lookBehindRules(git, request, scratch, index, status, sinceBase, tracked);
+  findings.push(...hiddenFindings(hidden));
+  const plan = await planCapture({
+    git,
+    status,
+    tracked,
+    maxFileBytes: request.maxFileBytes,
+    isExcluded,
+    forced: [...hidden.files, ...rehash],
+    hiddenNested: hidden.nested,
+    embedded,
+    scratch,
+  });
+  findings.push(...plan.findings);
+  const asides = [
+    ...plan.nested.map((directory) => ({ directory, gitDirOnly: false })),
+    ...plan.gitDirs.map((directory) => ({ directory, gitDirOnly: true })),
+  ].map((one) => ({ ...one, maxBytes: request.maxFileBytes * ASIDE_FACTOR }));
+  const keepAside = request.objectsDir === undefined;
+  await requireSpace(git, scratch, plan, keepAside ? asides.map((one) => measureAside(root, one)) : []);
+
+  await dropEntries(git, index, plan.deletions);
+  const updated = plan.additions.length > 0 || plan.deletions.length > 0;
+  await Promise.all([addFiles(git, index, plan.additions), requireFilters(git, index, plan.files, filters)]);
+
+  const aside: { path: GitPath; tree: Oid }[] = [];
+  if (keepAside) {
+    for (const one of asides) {
+      const path = one.directory === '' ? ('.' as GitPath) : one.directory;
+      aside.push({ path, tree: await setAside(git, scratch, one) });
+    }
+  }
+  const [tree, final] = await Promise.all([
+    writeTree(git, index),
+    updated ? readIndexFacts(index, git.hashBytes) : tracked,
+    updated && options.prove ? prove(git, index, plan) : undefined,
+  ]);
+  requireOrdinary(final, tracked);
+  if (final.gitlinks.size > 0) {
+    findings.push(
+      ...(await reviewSubmodules(git, scratch, filters.config, { before: tracked, after: final, sinceBase })),
+    );
+  }
+  const created = sinceBase.filter(({ before }) => before === null).map(({ path }) => path);
+  findings.push(...findCaseTwins([...created, ...plan.created], final));
+  if (tracked.unmerged.size > 0) findings.push(unmergedFinding([...tracked.unmerged]));
+  if (shadow.origin === 'head') findings.push(INDEX_FINDING);
+  return {
+    tree,
+    uncommitted: tree !== (await headTree),
+    findings,
+    aside,
+    index,
+    leftOut: [...status.untracked, ...status.nested, ...status.changed, ...status.deleted].filter(
+      plan.isLeftOut,
+    ),
+    plain: hidden.files.length === 0 && final.gitlinks.size === 0 && asides.length === 0,
+  };
+}
+
+/** Without an index nobody can tell a deleted file from one that was never checked out. */
+function requireDeletions(git: WorkspaceGit, shadow: ShadowIndex, status: WorkspaceStatus): void {
+  if (shadow.origin !== 'head' || status.deleted.length === 0) return;
+  const names = status.deleted.map(displayPath);
+  const path = git.worktree.path;
+  throw new SennitError(
+    'snapshot_incomplete',
+    `The workspace has no usable index, and ${names.length} of its commit's files are not there: they may be deleted, or may never have been checked out.`,
+    {
+      hint: `Run \`git -C ${path} checkout -- .\` to get them back, or \`git -C ${path} reset\` if they are meant to be deleted.`,
+      paths: firstNames(names),
+    },
+  );
+}
+
+async function lookBehindRules(
+  git: WorkspaceGit,
+  request: CaptureRequest,
+  scratch: string,
+  index: string,
+  status: WorkspaceStatus,
+  sinceBase: readonly EntryChange[],
+  tracked: IndexFacts,
+): Promise<HiddenWork> {
+  const changed = [
+    ...sinceBase.map(({ path }) => path),
+    ...status.changed,
+    ...status.deleted,
+    ...status.untracked,
+  ];
+  if (!haveRulesChanged(git.worktree.path, changed, status.ignored, tracked))
+    return { files: [], nested: [], left: [] };
+  return findHiddenWork(git, index, scratch, request.base, status.ignored, tracked);
+}
+
+async function requireSpace(
+  git: WorkspaceGit,
+  scratch: string,
+  plan: CapturePlan,
+  asides: readonly number[],
+): Promise<void> {
+  let bytes = 0;
+  for (const size of plan.files.values()) bytes += size;
+  const besides = asides.reduce((sum, size) => sum + size, 0);
+  await Promise.all([
+    requireFreeSpace(git.objectsDir, bytes + besides),
+    // An index may be written three times over, with its lock; copies of nested repositories go one by one.
+    requireFreeSpace(scratch, Math.max(0, ...asides)),
+  ]);
+}
+
+/** Writes the index as a tree. Throws `Unstable` when an object that the index names is not there. */
+async function writeTree(git: WorkspaceGit, index: string): Promise<Oid> {
+  const { code, stdout, stderr } = await git.run(index, { args: ['write-tree'], accept: [0, 128] });
+  if (code === 0) return asOid(stdout.toString('latin1').trim());
+  if (/invalid object|error building trees/.test(stderr)) throw new Unstable('objects', [], stderr.trim());
+  // Runs again only to fail with the error that git's words stand for.
+  return asOid((await git.run(index, { args: ['write-tree'] })).stdout.toString('latin1').trim());
+}
+
+/** Holds the index against the disk. Throws `Unstable` naming what differs. */
+async function prove(git: WorkspaceGit, index: string, plan: CapturePlan): Promise<void> {
+  const { changed, deleted, untracked, nested } = await readStatus(git, index, 'proof');
+  const differing = [...changed, ...deleted, ...untracked, ...nested].filter((path) => !plan.isLeftOut(path));
+  if (differing.length > 0) throw new Unstable('changed', differing);
+}
+
+/** What no index of a capture may hold, whatever happened on the disk meanwhile. */
+function requireOrdinary(final: IndexFacts, tracked: IndexFacts): void {
+  const strange = [...final.gitlinks.keys()].filter((path) => !tracked.gitlinks.has(path));
+  if (strange.length > 0) throw new Unstable('changed', strange);
+  if (final.unmerged.size > 0) throw new Unstable('changed', [...final.unmerged]);
+}
+
+const INDEX_FINDING: Finding = {
+  check: 'workspace_index_lost',
+  severity: 'warning',
+  message: 'The workspace has no usable index; the snapshot was built from its commit and its files.',
+};
+
+function skippedFinding(paths: readonly GitPath[]): Finding {
+  const names = paths.map(displayPath);
+  return {
+    check: 'skip_worktree_absent',
+    severity: 'warning',
+    message: `Taken as unchanged, because they are marked to be skipped and are not there: ${nameSome(names)}.`,
+    paths: firstNames(names),
+  };
+}
+
+function unmergedFinding(paths: readonly GitPath[]): Finding {
+  const names = paths.map(displayPath);
+  return {
+    check: 'workspace_unmerged',
+    severity: 'warning',
+    message: `An unfinished merge in the workspace was taken as it is on the disk: ${nameSome(names)}.`,
+    paths: firstNames(names),
+  };
+}
+
+function hiddenFindings({ files, nested, left }: HiddenWork): Finding[] {
+  const findings: Finding[] = [];
+  const taken = [...files, ...nested].map(displayPath);
+  if (taken.length > 0) {
+    findings.push({
+      check: 'ignore_rules_widened',
+      severity: 'warning',
+      message: `Captured, although ignore rules of the workspace hide them that its base does not have: ${nameSome(taken)}.`,
+      paths: firstNames(taken),
+    });
+  }
+  const names = left.map(displayPath);
+  if (names.length > 0) {
+    findings.push({
+      check: 'ignored_by_new_rule',
+      severity: 'info',
+      message: `Not captured, because a new ignore rule of the workspace names them: ${nameSome(names)}.`,
+      paths: firstNames(names),
+    });
+  }
+  return findings;
+}

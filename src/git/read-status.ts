@@ -1,0 +1,50 @@
+import { SennitError } from '../model/errors.ts';
+import { parseStatus, STATUS_ARGS, STATUS_IGNORED_ARG, type WorkspaceStatus } from './status-format.ts';
+import { nameSome } from './workspace-disk.ts';
+import type { WorkspaceGit } from './workspace-git.ts';
+
+/** What git says about places that it could not look into, although it ends with 0:
+ * `warning: could not open directory 'a/': Permission denied`
+ * `warning: unable to access 'a/.gitignore': Permission denied`
+ * `a/b.ts: Permission denied`. Returns the paths. */
+export function parseUnreadable(stderr: string): string[] {
+  const paths = new Set<string>();
+  for (const line of stderr.split('\n')) {
+    const folder = /^warning: could not open directory '(.*?)\/?': /.exec(line);
+    const rules = /^warning: unable to access '([^/].*)': (?:Permission denied|Input\/output error)/.exec(
+      line,
+    );
+    const file = /^(?!warning: |hint: )(.+): [A-Z][^:]*$/.exec(line);
+    const path = folder?.[1] ?? rules?.[1] ?? file?.[1];
+    if (path !== undefined) paths.add(path);
+  }
+  return [...paths].sort();
+}
+
+/** What a look at the disk is for. The `first` one keeps in the private index what it found out about touched files;
+ * a `proof` does not need to know what is ignored; a look `again` leaves the index as it is. */
+export type Look = 'first' | 'proof' | 'again';
+
+/** Compares the disk with a private index. Throws `snapshot_incomplete` naming what could not be read. */
+export async function readStatus(git: WorkspaceGit, index: string, look: Look): Promise<WorkspaceStatus> {
+  const { stdout, stderr } = await git.run(index, {
+    args: look === 'proof' ? STATUS_ARGS : [...STATUS_ARGS, STATUS_IGNORED_ARG],
+    // The proof runs beside write-tree, which needs the lock of the index.
+    env: { GIT_OPTIONAL_LOCKS: look === 'first' ? '1' : '0' },
+  });
+  const unreadable = parseUnreadable(stderr);
+  if (unreadable.length > 0) throw unreadableError(unreadable);
+  return parseStatus(stdout);
+}
+
+/** `snapshot_incomplete` for paths that this user may not read. */
+export function unreadableError(paths: readonly string[]): SennitError {
+  return new SennitError(
+    'snapshot_incomplete',
+    `These paths of the workspace cannot be read: ${nameSome(paths)}.`,
+    {
+      hint: 'Make them readable for the user who runs Sennit, delete them, or name them in the setting `snapshot.exclude`; then run the command again.',
+      paths,
+    },
+  );
+}
