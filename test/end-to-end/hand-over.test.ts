@@ -5,7 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { buildProject, lines, Repository, readState, repositoryTemplate } from '../support/repo.ts';
-import { type Answer, askSennit, expectRefusal, nextCommands, runSennit } from '../support/sennit.ts';
+import { type Answer, askSennit, expectRefusal, runSennit } from '../support/sennit.ts';
 
 const newProject = repositoryTemplate(buildProject);
 
@@ -31,7 +31,7 @@ test('two edits of one line stop the landing before anything has changed', async
   expect(answer.conflicts).toMatchObject([{ path: 'src/cart.ts', kind: 'content' }]);
   expect([...(answer.conflicts[0]?.sources ?? [])].sort()).toEqual(['a', 'b']);
   expect(answer.commit ?? null).toBeNull();
-  const next = nextCommands(answer).join('\n');
+  const next = answer.next.join('\n');
   expect(next).toContain('sennit continue');
   expect(next).toContain('sennit abort');
 

@@ -5,7 +5,7 @@ import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Repository, readState, repositoryTemplate } from '../support/repo.ts';
-import { type Answer, askSennit, nextCommands, runSennit } from '../support/sennit.ts';
+import { type Answer, askSennit, runSennit } from '../support/sennit.ts';
 
 const newRepo = repositoryTemplate((repo) => {
   repo.commit('start', { f: '1\n', g: '1\n', '.gitignore': '*.log\n' });
@@ -13,7 +13,7 @@ const newRepo = repositoryTemplate((repo) => {
 
 /** Lands although an earlier attempt may wait: runs the command that the stopped answer proposes. */
 async function goOn(stopped: Answer, repo: Repository, ...land: string[]): Promise<Answer> {
-  const proposed = nextCommands(stopped).some((command) => /^sennit continue\b/.test(command));
+  const proposed = stopped.next.some((command) => /^sennit continue\b/.test(command));
   return await askSennit(proposed ? ['continue'] : land, 0, { cwd: repo });
 }
 

@@ -5,7 +5,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Repository, readFiles, readState, repositoryTemplate } from '../support/repo.ts';
-import { askSennit, nextCommands, runSennit } from '../support/sennit.ts';
+import { askSennit, runSennit } from '../support/sennit.ts';
 
 const newRepo = repositoryTemplate((repo) => {
   repo.commit('start', { f: '1\n', g: '1\n' });
@@ -24,7 +24,7 @@ test('git in a workspace that lost its .git does not answer for the root (I06)',
   for (const cwd of [repo, new Repository(repo.place, repo.path('.agents/a'))]) {
     const source = cwd === repo ? '.agents/a' : '.';
     const answer = await askSennit(['land', source, '--into', 'main', '--no-gate'], 1, { cwd });
-    const said = `${answer.error?.message} ${answer.error?.hint} ${nextCommands(answer).join(' ')}`;
+    const said = `${answer.error?.message} ${answer.error?.hint} ${answer.next.join(' ')}`;
     expect(said).toContain('.agents/a');
     expect(said).toContain('worktree repair');
   }
@@ -98,7 +98,7 @@ test('a repository that was moved does not cut off the work in its worktrees (G0
   let run = await runSennit(['land', '../a', '--into', 'main', '--no-gate', '--json'], { cwd: moved });
   expect(a.read('f')).toBe('2\n');
   if (run.code !== 0) {
-    const said = `${run.json().error?.hint} ${nextCommands(run.json()).join(' ')}`;
+    const said = `${run.json().error?.hint} ${run.json().next.join(' ')}`;
     expect(said, run.story()).toContain('worktree repair');
     expect(moved.blob('main', 'f')).toBe('1\n');
     moved.git('worktree', 'repair', '../a');

@@ -26,18 +26,18 @@ export interface Answer {
   readonly contract_version: number;
   readonly ok: boolean;
   readonly result: string;
-  readonly commit?: string | null;
-  readonly tree?: string | null;
-  readonly target?: string | null;
-  readonly operation?: string | null;
+  readonly commit: string | null;
+  readonly tree: string | null;
+  readonly target: string | null;
+  readonly operation: string | null;
   readonly sources: readonly AnswerSource[];
   readonly paths: readonly { path: string; rung: string; reason: string; ms: number }[];
   readonly conflicts: readonly AnswerConflict[];
   readonly gates: readonly AnswerGate[];
   readonly findings: readonly AnswerFinding[];
-  readonly next: readonly (string | { readonly command: string })[];
+  readonly next: readonly string[];
   readonly handover?: { readonly worktree: string; readonly packet: string } | null;
-  readonly error?: {
+  readonly error: {
     readonly code: string;
     readonly message: string;
     readonly hint: string;
@@ -179,14 +179,10 @@ export async function askSennit(
   expect(answer.contract_version, story).toBeGreaterThanOrEqual(1);
   expect(answer.ok, story).toBe(code === 0);
   expect(answer.result, story).toMatch(/^[a-z]+(_[a-z]+)*$/);
+  expect(answer.error === null, story).toBe(code === 0);
   expect(Array.isArray(answer.next), story).toBe(true);
   expect(run.stderr, story).not.toMatch(/\n\s+at .*:\d+:\d+/);
   return answer;
-}
-
-/** The commands that an answer proposes, one text each. */
-export function nextCommands(answer: Answer): string[] {
-  return answer.next.map((next) => (typeof next === 'string' ? next : next.command));
 }
 
 /** Runs a command that must be refused before anything happens, and checks code, message and hint. */
