@@ -3,7 +3,7 @@
 // snapshot's history, so nothing becomes unreachable; and a source whose earlier work has landed gets that earlier
 // snapshot as a parent, so that only what is new since counts.
 
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { SennitError } from '../model/errors.ts';
 import type { Finding } from '../model/finding.ts';
 import { displayPath, type Oid, type OperationId, slugOf } from '../model/ids.ts';
@@ -148,7 +148,7 @@ async function takeWorktree(
     maxFileBytes: snapshot.maxFileBytes,
     filters: snapshot.filters,
     exclude: snapshot.exclude,
-    scratch: join(context.place.stateDir, 'operations', request.operation, 'capture', slugOf(source.name)),
+    scratch: join(captureFolder(context, request), slugOf(source.name)),
     ...(request.objectsDir === undefined ? {} : { objectsDir: request.objectsDir }),
   });
   const findings = capture.findings.map((finding) => ({ ...finding, source: source.name }));
@@ -180,6 +180,13 @@ async function takeWorktree(
     message: `sennit: snapshot of ${source.name}\n\nSennit-Operation: ${request.operation}\nSennit-Workspace: ${worktree.path}\n`,
   });
   return { source, commit, tree: capture.tree, uncommitted: capture.uncommitted, findings, aside };
+}
+
+/** Where captures keep their private indexes. Those of a forecast vanish with its objects. */
+function captureFolder(context: Context, { operation, objectsDir }: CollectRequest): string {
+  return objectsDir === undefined
+    ? join(context.place.stateDir, 'operations', operation, 'capture')
+    : join(dirname(objectsDir), 'capture');
 }
 
 async function anchorAside(

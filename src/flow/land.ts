@@ -4,7 +4,7 @@
 
 import { SennitError } from '../model/errors.ts';
 import type { Finding } from '../model/finding.ts';
-import { displayPath, newOperationId } from '../model/ids.ts';
+import { displayPath, newOperationId, type OperationId } from '../model/ids.ts';
 import type { Source, WorktreeInfo } from '../model/source.ts';
 import { type Collected, collect } from './collect.ts';
 import type { Context } from './context.ts';
@@ -12,6 +12,7 @@ import { finishLanding } from './finish-landing.ts';
 import type { LandData, LandOptions, LandSource } from './land-data.ts';
 import { type LandReport, LandSession, type SourceReport } from './land-session.ts';
 import { findLanded } from './landed.ts';
+import { whileHolding } from './operation-lock.ts';
 import { findSources } from './sources.ts';
 import { findTarget, type Target } from './target.ts';
 
@@ -37,6 +38,23 @@ export async function land(context: Context, request: LandRequest): Promise<Land
     target: target.ref,
   });
   const operation = newOperationId(context.clock.now());
+  const work = (): Promise<LandReport> =>
+    landSources(context, operation, request, { sources, worktrees, target });
+  return request.dryRun ? work() : whileHolding(context, operation, work);
+}
+
+interface Named {
+  readonly sources: readonly Source[];
+  readonly worktrees: readonly WorktreeInfo[];
+  readonly target: Target;
+}
+
+async function landSources(
+  context: Context,
+  operation: OperationId,
+  request: LandRequest,
+  { sources, worktrees, target }: Named,
+): Promise<LandReport> {
   const objects = await context.openObjects({ quarantine: request.dryRun });
   try {
     const data = emptyData(target, request.options);

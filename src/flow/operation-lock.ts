@@ -14,9 +14,18 @@ export function operationLockName(operation: OperationId): string {
   return `operation ${operation}`;
 }
 
-/** Holds an operation while this process works on it. Throws `repository_busy` when another process does. */
-export function holdOperation(context: Context, operation: OperationId): Promise<HeldLock> {
-  return context.locks.acquire(operationLockName(operation), HOLD_WAIT);
+/** Works on an operation while holding it. Throws `repository_busy` when another process does. */
+export async function whileHolding<T>(
+  context: Context,
+  operation: OperationId,
+  work: () => Promise<T>,
+): Promise<T> {
+  const lock = await context.locks.acquire(operationLockName(operation), HOLD_WAIT);
+  try {
+    return await work();
+  } finally {
+    lock.release();
+  }
 }
 
 /** Holds an operation that nobody works on; undefined when a living process does. */

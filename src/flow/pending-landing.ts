@@ -17,6 +17,7 @@ import { closeScratch, requireConflict, scratchOf, takeHandOver } from './hand-o
 import { type LandData, type OpenMerge, readLandData } from './land-data.ts';
 import { type LandReport, LandSession } from './land-session.ts';
 import { closeOpenMerge } from './merge.ts';
+import { whileHolding } from './operation-lock.ts';
 
 /** The landing that waits. Throws `operation_none`, or `operation_unknown` for an id that does not wait. */
 export function requirePending(context: Context, id: string | null): OperationRecord {
@@ -90,7 +91,28 @@ export async function resolveConflict(
   objects: Objects,
   request: ResolveRequest,
 ): Promise<LandReport> {
-  const operation = requirePending(context, request.operation);
+  return withPending(context, request.operation, (operation) =>
+    resolveHeld(context, objects, operation, request),
+  );
+}
+
+/** Works on the landing that waits while no other process does. Throws `repository_busy`. */
+async function withPending(
+  context: Context,
+  id: string | null,
+  work: (operation: OperationRecord) => Promise<LandReport>,
+): Promise<LandReport> {
+  const { id: operation } = requirePending(context, id);
+  // Read again: whoever held it before may have changed or ended it.
+  return whileHolding(context, operation, () => work(requirePending(context, operation)));
+}
+
+async function resolveHeld(
+  context: Context,
+  objects: Objects,
+  operation: OperationRecord,
+  request: ResolveRequest,
+): Promise<LandReport> {
   const session = new LandSession(context, objects, operation.id, readLandData(operation), false);
   const open = openOf(session.data);
   const conflict = requireConflict(open, request.path);
@@ -170,7 +192,14 @@ export async function continueLanding(
   objects: Objects,
   id: string | null,
 ): Promise<LandReport> {
-  const operation = requirePending(context, id);
+  return withPending(context, id, (operation) => continueHeld(context, objects, operation));
+}
+
+async function continueHeld(
+  context: Context,
+  objects: Objects,
+  operation: OperationRecord,
+): Promise<LandReport> {
   if (!context.ledger().claimOperation(operation.id, operation.owner, context.process)) {
     throw new SennitError('repository_busy', 'Another process just took this landing up.', {
       hint: '`sennit status` shows it.',
@@ -207,7 +236,14 @@ export async function abortLanding(
   objects: Objects,
   id: string | null,
 ): Promise<LandReport> {
-  const operation = requirePending(context, id);
+  return withPending(context, id, (operation) => abortHeld(context, objects, operation));
+}
+
+async function abortHeld(
+  context: Context,
+  objects: Objects,
+  operation: OperationRecord,
+): Promise<LandReport> {
   const session = new LandSession(context, objects, operation.id, readLandData(operation), false);
   const { handover } = session.data;
   session.save('landing.aborted', { handover: null }, { state: 'aborted' });
