@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 
 declare const brand: unique symbol;
 type Brand<T, Name extends string> = T & { readonly [brand]: Name };
@@ -50,7 +50,13 @@ export function pathBytes(path: GitPath): Buffer {
   return Buffer.from(path, 'latin1');
 }
 
-const decoder = new TextDecoder('utf-8', { fatal: true });
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Characters that make a name look like something else on a screen: control characters, line separators and marks
+ * that turn the direction of writing; and those that quoting needs. */
+const UNSHOWABLE =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069"\\]/;
 
 /** A git path as text: UTF-8 where it is, else quoted as git quotes it (`"caf\351.ts"`). Names with control
  * characters, a double quote or a backslash are quoted too, so that one path is always one line. */
@@ -58,8 +64,7 @@ export function displayPath(path: GitPath): string {
   const bytes = pathBytes(path);
   try {
     const text = decoder.decode(bytes);
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-    if (!/[\u0000-\u001f\u007f"\\]/.test(text)) return text;
+    if (!UNSHOWABLE.test(text)) return text;
   } catch {
     // not UTF-8: quoted below
   }
@@ -114,14 +119,21 @@ export function isOperationId(text: string): text is OperationId {
   return OPERATION.test(text);
 }
 
-/** A name that can be one component of a ref and of a file name, made from any text; never empty. */
+/** Longest slug. */
+const SLUG_LIMIT = 80;
+
+/** A name that can be one component of a ref and of a file name, made from any text; never empty, and never a whole
+ * object id, which git would take for that object. Different long texts give different names. */
 export function slugOf(text: string): string {
   const slug = text
     .normalize('NFKD')
     .replace(/[^A-Za-z0-9._-]+/g, '-')
     .replace(/\.{2,}/g, '.')
     .replace(/^[-.]+|[-.]+$/g, '')
-    .replace(/\.lock$/i, '-lock')
-    .slice(0, 80);
-  return slug === '' ? 'source' : slug;
+    .replace(/\.lock$/i, '-lock');
+  if (slug === '') return 'source';
+  if (/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i.test(slug)) return `id-${slug}`;
+  if (slug.length <= SLUG_LIMIT) return slug;
+  const hash = createHash('sha256').update(text).digest('hex').slice(0, 8);
+  return `${slug.slice(0, SLUG_LIMIT - hash.length - 1)}-${hash}`;
 }
