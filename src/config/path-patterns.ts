@@ -4,9 +4,17 @@
 // characters, as in the names of route folders. Where a path is UTF-8, `?` and `[é]` count characters; elsewhere
 // they count bytes. Nothing here reads the disk.
 
-import picomatch from 'picomatch';
+import { createRequire } from 'node:module';
+import type { default as Picomatch } from 'picomatch';
 import { type GitPath, gitPathOfText, pathBytes } from '../model/ids.ts';
 import type { GeneratedRule } from '../model/settings.ts';
+
+/** Loaded at the first pattern: most runs of the command ask for none. */
+let loaded: typeof Picomatch | undefined;
+function picomatch(): typeof Picomatch {
+  loaded ??= createRequire(import.meta.url)('picomatch') as typeof Picomatch;
+  return loaded;
+}
 
 /** Slashes are `/` on every system, `*` matches names that begin with a dot, and `.` matches line ends too. */
 const OPTIONS = {
@@ -44,7 +52,7 @@ function expressionsOf(pattern: string): RegExp[] {
   const anchored = pattern.startsWith('/') || body.includes('/');
   const rooted = asGitReads(anchored ? body : `**/${body}`);
   const below = `${rooted}${folderOnly && rooted.endsWith('**') ? '/*' : ''}/**/*`;
-  return (folderOnly ? [below] : [rooted, below]).map((glob) => picomatch.makeRe(glob, OPTIONS));
+  return (folderOnly ? [below] : [rooted, below]).map((glob) => picomatch().makeRe(glob, OPTIONS));
 }
 
 function ruleOf(pattern: string): Rule {
@@ -86,8 +94,9 @@ export function findPatternProblem(pattern: string): string | undefined {
 
 /** A predicate that is true for paths that the patterns match: the last pattern that matches decides. */
 export function matchPaths(patterns: readonly string[]): (path: GitPath) => boolean {
-  const rules = patterns.map(ruleOf).reverse();
+  let rules: Rule[] | undefined;
   return (path) => {
+    rules ??= patterns.map(ruleOf).reverse();
     const text = textOf(path);
     const last = rules.find((rule) =>
       text === undefined

@@ -23,9 +23,11 @@ export async function makeCandidate(session: LandSession, state: MergeState): Pr
   const { context, objects, operation, data } = session;
   const tipTree = await objects.treeOf(state.tip);
   const merged = await objects.diffTrees(tipTree, state.tree);
-  const generated = [...state.regenerate, ...merged.map(({ path }) => path)].filter(
-    (path) => context.patterns.findGenerated(path)?.by != null,
-  );
+  const generated = context.settings.generated.every(({ by }) => by === null)
+    ? []
+    : [...state.regenerate, ...merged.map(({ path }) => path)].filter(
+        (path) => context.patterns.findGenerated(path)?.by != null,
+      );
   const regenerated =
     generated.length === 0 || session.dry
       ? { tree: state.tree, paths: [], findings: [] }
@@ -39,6 +41,7 @@ export async function makeCandidate(session: LandSession, state: MergeState): Pr
     tree,
     changes,
     allowed: await allowedPaths(session, state, regenerated.paths),
+    facts: session.facts,
   });
   session.addFindings(findings);
   const errors = findings.filter(({ severity }) => severity === 'error');

@@ -10,6 +10,7 @@ import { displayPath, type Oid, type OperationId, slugOf } from '../model/ids.ts
 import type { Snapshot, Source } from '../model/source.ts';
 import type { EntryChange } from '../model/tree.ts';
 import type { History, Objects } from '../ports/git.ts';
+import type { BlobFacts } from './blob-facts.ts';
 import { type Context, OWN_REFS } from './context.ts';
 import type { LandedSnapshot } from './landed.ts';
 import { type Prepared, prepareLineEnds } from './line-ends.ts';
@@ -23,6 +24,7 @@ export interface CollectRequest {
   readonly landed: readonly LandedSnapshot[];
   /** New objects go here instead of the repository's store (forecast). */
   readonly objectsDir: string | undefined;
+  readonly facts: BlobFacts;
   /** False for a forecast or a dry run: nothing is anchored. */
   readonly anchor: boolean;
 }
@@ -38,6 +40,8 @@ export interface CollectedSnapshot extends Snapshot {
 
 export interface Collected {
   readonly snapshots: readonly CollectedSnapshot[];
+  /** Ends when all of them are on the disk and under their refs: to be awaited before anything else changes. */
+  readonly anchored: Promise<void>;
   /** Landed snapshots that some source builds on. */
   readonly landed: readonly Oid[];
   readonly findings: readonly Finding[];
@@ -97,6 +101,7 @@ export async function collect(
       const taken = await objects.diffTrees(baseTree, one.tree);
       const prepared = await prepareLineEnds(
         objects,
+        request.facts,
         { name: one.source.name, commit: one.commit, tree: one.tree },
         taken,
       );
@@ -111,9 +116,12 @@ export async function collect(
       };
     }),
   );
-  if (request.anchor) await anchor(context, objects, request, snapshots);
+  // Merging happens in the object database alone, so it need not wait for the refs.
+  const anchored = request.anchor ? anchor(context, objects, request, snapshots) : Promise.resolve();
+  anchored.catch(() => undefined);
   return {
     snapshots,
+    anchored,
     landed,
     findings: snapshots.flatMap(({ findings, prepared }) => [...findings, ...prepared.findings]),
   };

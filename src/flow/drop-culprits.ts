@@ -33,7 +33,7 @@ async function testSubset(
 ): Promise<SubsetVerdict> {
   const { context, objects, operation, data } = session;
   const sources = data.sources.filter(({ name }) => subset.includes(name));
-  const input = { ...(await mergeInputOf(session)), sources };
+  const input = { ...mergeInputOf(session), sources };
   const { state } = await mergeWaiting(input, await startMerge(objects, data.tip, data.landed, sources));
   if (state.open !== null) return 'unknown';
   let { tree } = state;

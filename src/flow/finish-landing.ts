@@ -70,7 +70,7 @@ async function followTip(session: LandSession): Promise<void> {
 
 async function oneRound(session: LandSession, held: HeldLock | undefined): Promise<LandReport | 'again'> {
   const { context, objects } = session;
-  const input = await mergeInputOf(session);
+  const input = mergeInputOf(session);
   const start =
     session.data.merge ??
     (await startMerge(objects, session.data.tip, session.data.landed, session.data.sources));
@@ -78,6 +78,8 @@ async function oneRound(session: LandSession, held: HeldLock | undefined): Promi
   session.addFindings(merged.findings);
   session.save('sources.merged', { merge: merged.state });
   context.journalPoint('merged');
+  await session.anchored;
+  session.addFindings(await session.outside);
   if (merged.state.open !== null) return handOver(session);
 
   const candidate = await makeCandidate(session, merged.state);

@@ -8,12 +8,13 @@ import type { ConflictKind } from '../model/conflict.ts';
 import type { Finding } from '../model/finding.ts';
 import { displayPath, type GitPath, newOperationId, type Oid } from '../model/ids.ts';
 import type { MergeTreeResult, Objects } from '../ports/git.ts';
+import { BlobFacts } from './blob-facts.ts';
 import { type CollectedSnapshot, collect } from './collect.ts';
 import type { Context } from './context.ts';
 import { findLanded } from './landed.ts';
 import { movedDirectoryFindings } from './moved-directories.ts';
 import { findSources } from './sources.ts';
-import { findTarget } from './target.ts';
+import { findTarget, targetRef } from './target.ts';
 
 export interface ForecastRequest {
   readonly names: readonly string[];
@@ -46,17 +47,16 @@ export interface ForecastReport {
 
 export async function forecast(context: Context, request: ForecastRequest): Promise<ForecastReport> {
   const worktrees = await context.refs.listWorktrees();
-  const target = await findTarget(
+  const into = await targetRef(
     context.refs,
     context.place,
     worktrees,
     request.into ?? context.settings.target,
   );
-  const sources = await findSources(context.refs, worktrees, {
-    names: request.names,
-    cwd: context.cwd,
-    target: target.ref,
-  });
+  const [target, sources] = await Promise.all([
+    findTarget(context.refs, into),
+    findSources(context.refs, worktrees, { names: request.names, cwd: context.cwd, target: into }),
+  ]);
   const objects = await context.openObjects({ quarantine: true });
   try {
     const collected = await collect(context, objects, {
@@ -66,12 +66,16 @@ export async function forecast(context: Context, request: ForecastRequest): Prom
       landed: await findLanded(context, objects, target.ref, target.tip),
       objectsDir: objects.objectsDir,
       anchor: false,
+      facts: new BlobFacts(objects),
     });
     const all = collected.snapshots;
     const fresh = all.filter(({ history, changes }) => history.commits.length > 0 && changes.length > 0);
     const meetings = await findMeetings(objects, fresh, target.tip);
     context.narrator.step(`merging ${meetings.length} of ${pairCount(fresh.length)} pairs in memory`);
-    if (meetings.length > 0) await objects.useAttributesOf(await objects.treeOf(target.tip));
+    if (meetings.length > 0) {
+      const paths = fresh.flatMap(({ changes }) => changes.map(({ path }) => path));
+      await objects.useAttributesOf(await objects.treeOf(target.tip), paths);
+    }
     const results = await objects.mergePairs(
       meetings.map(({ a, b }) => [b === null ? target.tip : commitOf(fresh, b), commitOf(fresh, a)]),
     );
@@ -205,18 +209,18 @@ async function askAcrossBases(
 
 /** What is plainly unsafe although git may call it clean. */
 function unsafeFindings(context: Context, all: readonly CollectedSnapshot[]): Finding[] {
-  const generated = new Map<GitPath, string[]>();
+  const touched = new Map<GitPath, string[]>();
   const deleted = new Map<GitPath, string[]>();
   const edited = new Map<GitPath, string[]>();
   for (const { source, changes } of all) {
     for (const { path, after } of changes) {
-      if (context.patterns.findGenerated(path) !== undefined) add(generated, path, source.name);
+      add(touched, path, source.name);
       add(after === null ? deleted : edited, path, source.name);
     }
   }
   const findings: Finding[] = [];
-  for (const [path, names] of generated) {
-    if (names.length < 2) continue;
+  for (const [path, names] of touched) {
+    if (names.length < 2 || context.patterns.findGenerated(path) === undefined) continue;
     findings.push({
       check: 'generated_shared',
       severity: 'warning',

@@ -2,11 +2,11 @@
 // point out of the repository, submodules without a record, conflict markers, paths that no source touched, and names
 // that differ only by case.
 
-import { countMarkers } from '../merge/markers.ts';
 import type { Finding } from '../model/finding.ts';
 import { displayPath, type GitPath, type Oid } from '../model/ids.ts';
 import { type EntryChange, isRegular } from '../model/tree.ts';
 import type { Objects } from '../ports/git.ts';
+import type { BlobFacts } from './blob-facts.ts';
 import type { Context } from './context.ts';
 
 export interface GuardInput {
@@ -15,11 +15,8 @@ export interface GuardInput {
   readonly changes: readonly EntryChange[];
   /** Every path that a source, a resolution or a regenerating command may have changed. */
   readonly allowed: ReadonlySet<GitPath>;
+  readonly facts: BlobFacts;
 }
-
-/** Files above this size are not searched for markers. Bytes. */
-const MARKER_LIMIT = 8 * 1024 * 1024;
-const MARKED = Buffer.from('<<<<<<<');
 
 /** Looks at all that a landing would change. A finding of severity `error` stops it. */
 export async function inspectLanding(
@@ -31,7 +28,7 @@ export async function inspectLanding(
   const [links, gitlinks, markers] = await Promise.all([
     guards.symlinks === 'allow' ? [] : findEscapingLinks(objects, input.changes),
     guards.gitlinks === 'allow' ? [] : findLooseGitlinks(objects, input),
-    findMarkers(context, objects, input.changes),
+    findMarkers(context, input.facts, input.changes),
   ]);
   return [...links, ...gitlinks, ...markers, ...findStrangers(input), ...findCaseTwins(input.changes)];
 }
@@ -84,23 +81,23 @@ async function findLooseGitlinks(objects: Objects, { tree, changes }: GuardInput
 
 async function findMarkers(
   context: Context,
-  objects: Objects,
+  facts: BlobFacts,
   changes: readonly EntryChange[],
 ): Promise<Finding[]> {
-  const marked: string[] = [];
-  await Promise.all(
-    changes.map(async ({ path, before, after }) => {
-      if (!isRegular(after) || before?.oid === after.oid || context.patterns.mayHoldMarkers(path)) return;
-      if ((await objects.blobSize(after.oid)) > MARKER_LIMIT) return;
-      const content = Buffer.from(await objects.readBlob(after.oid));
-      if (!content.includes(MARKED)) return;
-      const old = isRegular(before)
-        ? countMarkers(Buffer.from(await objects.readBlob(before.oid)).toString('latin1'))
-        : 0;
-      if (countMarkers(content.toString('latin1')) > old) marked.push(displayPath(path));
-    }),
+  const written = changes.flatMap(({ path, before, after }) =>
+    isRegular(after) && before?.oid !== after.oid ? [{ path, before, after }] : [],
   );
-  marked.sort();
+  await facts.learn(written.map(({ after }) => after.oid));
+  const suspects = written.filter(
+    ({ path, after }) => facts.of(after.oid).markers > 0 && !context.patterns.mayHoldMarkers(path),
+  );
+  await facts.learn(suspects.flatMap(({ before }) => (isRegular(before) ? [before.oid] : [])));
+  const marked = suspects
+    .filter(
+      ({ before, after }) =>
+        facts.of(after.oid).markers > (isRegular(before) ? facts.of(before.oid).markers : 0),
+    )
+    .map(({ path }) => displayPath(path));
   if (marked.length === 0) return [];
   return [
     {

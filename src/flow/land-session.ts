@@ -7,6 +7,7 @@ import type { Oid, OperationId } from '../model/ids.ts';
 import type { Objects } from '../ports/git.ts';
 import type { OperationState } from '../ports/ledger.ts';
 import type { PullRequest } from '../ports/remotes.ts';
+import { BlobFacts } from './blob-facts.ts';
 import type { Context } from './context.ts';
 import type { CulpritSearch } from './culprits.ts';
 import type { HandOver } from './hand-over.ts';
@@ -48,6 +49,7 @@ export class LandSession {
   readonly context: Context;
   readonly objects: Objects;
   readonly operation: OperationId;
+  readonly facts: BlobFacts;
   /** A dry run leaves no record. */
   readonly dry: boolean;
   #data: LandData;
@@ -55,12 +57,17 @@ export class LandSession {
   culprits: CulpritSearch | null = null;
   pullRequest: PullRequest | null = null;
   nothingNew: readonly SourceReport[] = [];
+  /** Ends when the snapshots are anchored. */
+  anchored: Promise<void> = Promise.resolve();
+  /** Uncommitted work outside the sources: looked for while the rest goes on. */
+  outside: Promise<readonly Finding[]> = Promise.resolve([]);
   /** Rejected pushes so far. */
   pushes = 0;
 
   constructor(context: Context, objects: Objects, operation: OperationId, data: LandData, dry: boolean) {
     this.context = context;
     this.objects = objects;
+    this.facts = new BlobFacts(objects);
     this.operation = operation;
     this.dry = dry;
     this.#data = data;

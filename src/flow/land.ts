@@ -14,7 +14,7 @@ import { type LandReport, LandSession, type SourceReport } from './land-session.
 import { findLanded } from './landed.ts';
 import { whileHolding } from './operation-lock.ts';
 import { findSources } from './sources.ts';
-import { findTarget, type Target } from './target.ts';
+import { findTarget, type Target, targetRef } from './target.ts';
 
 export interface LandRequest {
   readonly names: readonly string[];
@@ -26,17 +26,21 @@ export interface LandRequest {
 
 /** Lands the work of all sources as one commit, or says what stands in the way. */
 export async function land(context: Context, request: LandRequest): Promise<LandReport> {
-  const worktrees = await context.refs.listWorktrees();
-  const [target] = await Promise.all([
-    findTarget(context.refs, context.place, worktrees, request.into ?? context.settings.target),
+  const [worktrees] = await Promise.all([
+    context.refs.listWorktrees(),
     context.refs.readIdentity(),
     requireFreeBranch(context, request.options.branch),
   ]);
-  const sources = await findSources(context.refs, worktrees, {
-    names: request.names,
-    cwd: context.cwd,
-    target: target.ref,
-  });
+  const into = await targetRef(
+    context.refs,
+    context.place,
+    worktrees,
+    request.into ?? context.settings.target,
+  );
+  const [target, sources] = await Promise.all([
+    findTarget(context.refs, into),
+    findSources(context.refs, worktrees, { names: request.names, cwd: context.cwd, target: into }),
+  ]);
   const operation = newOperationId(context.clock.now());
   const work = (): Promise<LandReport> =>
     landSources(context, operation, request, { sources, worktrees, target });
@@ -116,32 +120,29 @@ async function run(
   target: Target,
 ): Promise<LandReport> {
   const { context, objects, operation } = session;
-  const landed = await findLanded(context, objects, target.ref, target.tip);
-  const [collected, outside] = await Promise.all([
-    collect(context, objects, {
-      operation,
-      sources,
-      tip: target.tip,
-      landed,
-      objectsDir: session.dry ? objects.objectsDir : undefined,
-      anchor: !session.dry,
-    }),
-    workOutside(context, sources, worktrees, target.ref),
-  ]);
+  session.outside = workOutside(context, sources, worktrees, target.ref);
+  session.outside.catch(() => undefined);
+  const collected = await collect(context, objects, {
+    operation,
+    sources,
+    tip: target.tip,
+    landed: await findLanded(context, objects, target.ref, target.tip),
+    objectsDir: session.dry ? objects.objectsDir : undefined,
+    anchor: !session.dry,
+    facts: session.facts,
+  });
+  session.anchored = collected.anchored;
   const { fresh, stale } = splitStale(collected);
   session.nothingNew = stale;
-  session.addFindings([
-    ...collected.findings,
-    ...outside,
-    ...staleFindings(stale),
-    ...platformFindings(context),
-  ]);
+  session.addFindings([...collected.findings, ...staleFindings(stale), ...platformFindings(context)]);
   session.save(
     'sources.collected',
     { sources: fresh, landed: collected.landed },
     { event: fresh.map(({ name, snapshot, base }) => ({ name, snapshot, base })) },
   );
   if (fresh.length === 0) {
+    await session.anchored;
+    session.addFindings(await session.outside);
     session.save('landing.found_nothing', {}, { state: 'done' });
     return session.report('nothing_new', { tree: null });
   }
@@ -192,8 +193,9 @@ function platformFindings({ place }: Context): Finding[] {
   ];
 }
 
-/** Uncommitted work that is not part of this landing although somebody could think so: in the primary checkout, and in
- * the worktrees of branches that were named. It is left where it is, and never silently. */
+/** Uncommitted work that is not part of this landing although somebody could think so: in a checkout of the target, in
+ * the worktrees of branches that were named, and, where worktrees are landed, in the primary checkout, which an agent
+ * may have written to by mistake. It is left where it is, and never silently. */
 async function workOutside(
   context: Context,
   sources: readonly Source[],
@@ -202,13 +204,12 @@ async function workOutside(
 ): Promise<Finding[]> {
   const branches = new Set(sources.filter(({ kind }) => kind === 'branch').map(({ identity }) => identity));
   const taken = new Set(sources.map(({ worktree }) => worktree?.path));
+  const fromWorktrees = sources.some(({ kind }) => kind === 'worktree');
   const looked = worktrees.filter(
-    (worktree) =>
-      worktree.exists &&
-      !taken.has(worktree.path) &&
-      (worktree.primary ||
-        worktree.branch === target ||
-        (worktree.branch !== null && branches.has(worktree.branch))),
+    ({ path, branch, primary, exists }) =>
+      exists &&
+      !taken.has(path) &&
+      (branch === target || (primary && fromWorktrees) || (branch !== null && branches.has(branch))),
   );
   const findings: Finding[] = [];
   for (const worktree of looked) {

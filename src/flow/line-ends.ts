@@ -3,9 +3,8 @@ import type { Finding } from '../model/finding.ts';
 import { displayPath, type GitPath, type Oid } from '../model/ids.ts';
 import { type EntryChange, isRegular, type TreeEntry } from '../model/tree.ts';
 import type { Objects } from '../ports/git.ts';
+import type { BlobFacts } from './blob-facts.ts';
 
-/** Files above this size keep the line ends that they have. Bytes. */
-const SIZE_LIMIT = 2 * 1024 * 1024;
 /** A change of one of these is a change of line ends on purpose. */
 const ON_PURPOSE = /(?:^|\/)(?:\.gitattributes|\.editorconfig)$/;
 
@@ -19,26 +18,28 @@ export interface Prepared {
 /** Undoes accidental changes of line ends before a snapshot is merged; the snapshot itself stays as it is. */
 export async function prepareLineEnds(
   objects: Objects,
+  facts: BlobFacts,
   snapshot: { readonly name: string; readonly commit: Oid; readonly tree: Oid },
   changes: readonly EntryChange[],
 ): Promise<Prepared> {
   const same = { commit: snapshot.commit, tree: snapshot.tree, findings: [] };
   if (changes.some(({ path }) => ON_PURPOSE.test(path))) return same;
-  const restored = new Map<GitPath, TreeEntry>();
-  await Promise.all(
-    changes.map(async ({ path, before, after }) => {
-      if (!isRegular(before) || !isRegular(after) || before.oid === after.oid) return;
-      const sizes = await Promise.all([objects.blobSize(before.oid), objects.blobSize(after.oid)]);
-      if (Math.max(...sizes) > SIZE_LIMIT) return;
-      const [base, change] = await Promise.all([objects.readBlob(before.oid), objects.readBlob(after.oid)]);
-      const text = restoreLineEnds(
-        Buffer.from(base).toString('latin1'),
-        Buffer.from(change).toString('latin1'),
-      );
-      if (text === undefined) return;
-      restored.set(path, { mode: after.mode, oid: await objects.writeBlob(Buffer.from(text, 'latin1')) });
-    }),
+  const edits = changes.flatMap(({ path, before, after }) =>
+    isRegular(before) && isRegular(after) && before.oid !== after.oid ? [{ path, before, after }] : [],
   );
+  await facts.learn(edits.flatMap(({ before, after }) => [before.oid, after.oid]));
+  const restored = new Map<GitPath, TreeEntry>();
+  for (const { path, before, after } of edits) {
+    const [was, is] = [facts.of(before.oid).lineEnds, facts.of(after.oid).lineEnds];
+    if (was === undefined || is === undefined || was === is) continue;
+    const [base, change] = await Promise.all([objects.readBlob(before.oid), objects.readBlob(after.oid)]);
+    const text = restoreLineEnds(
+      Buffer.from(base).toString('latin1'),
+      Buffer.from(change).toString('latin1'),
+    );
+    if (text === undefined) continue;
+    restored.set(path, { mode: after.mode, oid: await objects.writeBlob(Buffer.from(text, 'latin1')) });
+  }
   if (restored.size === 0) return same;
   const paths = [...restored.keys()].map(displayPath);
   const tree = await objects.applyToTree(snapshot.tree, restored);

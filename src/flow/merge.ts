@@ -12,6 +12,7 @@ import type { GitPath, Oid } from '../model/ids.ts';
 import { type EntryChange, sameEntry, type TreeEntry } from '../model/tree.ts';
 import type { Objects } from '../ports/git.ts';
 import type { LandSource, MergeState, PathRecord } from './land-data.ts';
+import { mergeInRounds } from './merge-rounds.ts';
 import { movedDirectoryFindings } from './moved-directories.ts';
 import { verifyMerge } from './verify-merge.ts';
 
@@ -77,35 +78,58 @@ export async function mergeWaiting(input: MergeInput, start: MergeState): Promis
     waiting.map(async (source): Promise<Changes> => ({ source, changes: await changesOf(objects, source) })),
   );
   const findings: Finding[] = [...movedDirectoryFindings(all)];
-  await objects.useAttributesOf(await objects.treeOf(start.tip));
   let state = start;
   const { apart, meeting } = await splitByOverlap(objects, state, all);
+  if (meeting.length > 0) {
+    const paths = meeting.flatMap(({ changes }) => changes.map(({ path }) => path));
+    await objects.useAttributesOf(await objects.treeOf(start.tip), paths);
+  }
   if (apart.length > 0) {
     input.step(
       `merging ${apart.length} source${apart.length === 1 ? '' : 's'} that meet${apart.length === 1 ? 's' : ''} nothing`,
     );
     state = await mergeApart(objects, state, apart);
   }
-  let queue = meeting;
+  const { groups, alone } = await mergeInRounds(
+    input,
+    meeting.map(({ source }) => source),
+  );
+  const back: LandSource[] = [];
+  for (const group of groups) {
+    const result = await mergeOne(input, state, group.source, group.members);
+    if (result.outcome === 'merged')
+      state = { ...result.state, paths: [...result.state.paths, ...group.paths] };
+    else back.push(...group.members);
+  }
+  return { state: await mergeEach(input, state, [...back, ...alone]), findings };
+}
+
+/** Merges sources one after another; one that conflicts steps back until no other goes in any more. */
+async function mergeEach(
+  input: MergeInput,
+  start: MergeState,
+  sources: readonly LandSource[],
+): Promise<MergeState> {
+  let state = start;
+  let queue = sources;
   for (;;) {
-    const back: Changes[] = [];
+    const back: LandSource[] = [];
     let moved = false;
     let stopped: MergeState | undefined;
-    for (const one of queue) {
-      input.step(`merging ${one.source.name}`);
-      const result = await mergeOne(input, state, one.source);
+    for (const source of queue) {
+      input.step(`merging ${source.name}`);
+      const result = await mergeOne(input, state, source, [source]);
       if (result.outcome === 'merged') {
         state = result.state;
         moved = true;
       } else {
-        back.push(one);
+        back.push(source);
         stopped ??= result.state;
       }
     }
-    if (stopped === undefined) return { state: { ...state, waiting: [] }, findings };
+    if (stopped === undefined) return { ...state, waiting: [] };
     // Without progress in this round the first stop was made on the state as it is now.
-    if (!moved)
-      return { state: { ...stopped, waiting: back.slice(1).map(({ source }) => source.name) }, findings };
+    if (!moved) return { ...stopped, waiting: back.slice(1).map(({ name }) => name) };
     queue = back;
   }
 }
@@ -189,8 +213,13 @@ type OneMerge =
   | { readonly outcome: 'merged'; readonly state: MergeState }
   | { readonly outcome: 'conflicts'; readonly state: MergeState };
 
-/** Merges one source onto the accumulated commit, by every rung that the ladder has. */
-async function mergeOne(input: MergeInput, state: MergeState, source: LandSource): Promise<OneMerge> {
+/** Merges one source, or a group of sources that poses as one, onto the accumulated commit, by every rung. */
+async function mergeOne(
+  input: MergeInput,
+  state: MergeState,
+  source: LandSource,
+  _members: readonly LandSource[],
+): Promise<OneMerge> {
   const { objects } = input;
   const start = input.now();
   const text = await objects.mergeTree(

@@ -3,7 +3,6 @@
 
 import { realpath, stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
-import picomatch from 'picomatch';
 import { SennitError } from '../model/errors.ts';
 import { isOid, type Oid, slugOf } from '../model/ids.ts';
 import type { Source, WorktreeInfo } from '../model/source.ts';
@@ -103,6 +102,7 @@ async function expandGlob(
   worktrees: readonly WorktreeInfo[],
   request: SourceRequest,
 ): Promise<Source[]> {
+  const { default: picomatch } = await import('picomatch');
   const isPathMatch = picomatch(resolve(request.cwd, pattern), { dot: true });
   const byPath = worktrees.filter(
     (worktree) => worktree.exists && worktree.branch !== request.target && isPathMatch(worktree.path),

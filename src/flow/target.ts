@@ -11,21 +11,17 @@ export interface Target {
   readonly tip: Oid;
 }
 
-/** The branch to land on: as asked, else the one that is checked out where the command runs. Throws
- * `target_unknown`, `target_detached` or `repository_empty`. */
-export async function findTarget(
+/** Full ref name of the branch to land on: as asked, else the one that is checked out where the command runs. Throws
+ * `target_detached` or `target_unknown`. */
+export async function targetRef(
   refs: Refs,
   place: RepositoryPlace,
   worktrees: readonly WorktreeInfo[],
   into: string | null,
-): Promise<Target> {
+): Promise<string> {
   const here = worktrees.find(({ adminDir }) => adminDir === place.gitDir);
-  const ref =
-    into === null
-      ? (here?.branch ?? (await bareHead(refs, place)))
-      : into.startsWith('refs/')
-        ? into
-        : `refs/heads/${into}`;
+  const named = into === null ? null : into.startsWith('refs/') ? into : `refs/heads/${into}`;
+  const ref = named ?? here?.branch ?? (await bareHead(refs, place));
   if (ref === null) {
     throw new SennitError(
       'target_detached',
@@ -35,12 +31,17 @@ export async function findTarget(
       },
     );
   }
-  const name = ref.replace(/^refs\/heads\//, '');
   if (!ref.startsWith('refs/heads/')) {
-    throw new SennitError('target_unknown', `${name} is not a branch.`, {
+    throw new SennitError('target_unknown', `${ref} is not a branch.`, {
       hint: 'The target must be a local branch.',
     });
   }
+  return ref;
+}
+
+/** The target and where it is. Throws `target_unknown` or `repository_empty`. */
+export async function findTarget(refs: Refs, ref: string): Promise<Target> {
+  const name = ref.replace(/^refs\/heads\//, '');
   const [tip] = await refs.resolveCommits([ref]);
   if (tip === undefined) {
     const branches = await refs.listRefs('refs/heads/');

@@ -40,7 +40,7 @@ export interface MergeCheck {
 /** Verifies `result`, git's merge of `source` onto `state`. Paths in `unsettled` are conflicts already. */
 export async function verifyMerge(
   input: Pick<MergeInput, 'objects' | 'isGenerated'>,
-  state: MergeState,
+  state: Pick<MergeState, 'accumulated' | 'tree'>,
   source: LandSource,
   result: Oid,
   unsettled: ReadonlySet<GitPath>,
@@ -93,7 +93,7 @@ export async function verifyMerge(
 
 async function judge(
   objects: Objects,
-  state: MergeState,
+  state: Pick<MergeState, 'tree'>,
   source: LandSource,
   base: Oid,
   result: Oid,

@@ -64,6 +64,9 @@ export async function openObjects(
   return new ObjectStore(spawner, place, dir, options.quarantine);
 }
 
+/** Blobs that are asked for at a time when many are read: enough to keep the pipe full, few enough for the memory. */
+const READ_AHEAD = 64;
+
 export class ObjectStore implements Objects {
   readonly #spawner: GitSpawner;
   readonly #place: RepositoryPlace;
@@ -169,6 +172,21 @@ export class ObjectStore implements Objects {
 
   async readBlob(oid: Oid): Promise<Uint8Array> {
     return (await this.#readObject(oid)).content;
+  }
+
+  async readBlobs(
+    oids: readonly Oid[],
+    limit: number,
+    visit: (oid: Oid, content: Uint8Array | null) => void,
+  ): Promise<void> {
+    if (oids.length === 0) return;
+    const sizes = await Promise.all(oids.map((oid) => this.blobSize(oid)));
+    const small = oids.filter((_, i) => (sizes[i] ?? 0) <= limit);
+    for (const [i, oid] of oids.entries()) if ((sizes[i] ?? 0) > limit) visit(oid, null);
+    for (let from = 0; from < small.length; from += READ_AHEAD) {
+      const part = small.slice(from, from + READ_AHEAD);
+      await Promise.all(part.map(async (oid) => visit(oid, await this.readBlob(oid))));
+    }
   }
 
   blobSize(oid: Oid): Promise<number> {
@@ -311,15 +329,37 @@ export class ObjectStore implements Objects {
 
   // ---- merging -------------------------------------------------------------------------------------------
 
-  async useAttributesOf(tree: Oid): Promise<void> {
-    const { stdout } = await this.#run({ args: ['ls-tree', '-r', '-z', '--full-tree', tree] });
-    const files: { directory: string; text: string }[] = [];
-    for (const record of stdout.toString('latin1').split('\0')) {
-      const match = /^100(?:644|755) blob ([0-9a-f]+)\t((?:.*\/)?)\.gitattributes$/s.exec(record);
-      if (match === null) continue;
-      const blob = await this.readBlob(asOid(match[1] ?? ''));
-      files.push({ directory: match[2] ?? '', text: Buffer.from(blob).toString('latin1') });
+  async useAttributesOf(tree: Oid, paths: readonly GitPath[]): Promise<void> {
+    const directories = new Set(['']);
+    for (const path of paths) {
+      for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1))
+        directories.add(path.slice(0, at + 1));
     }
+    const files: { directory: string; text: string }[] = [];
+    const trees = new Map<string, Promise<RawTreeEntry[]>>();
+    // Each directory is read once, by way of its parent.
+    const entriesOf = (directory: string): Promise<RawTreeEntry[]> => {
+      const known = trees.get(directory);
+      if (known !== undefined) return known;
+      const reading = directory === '' ? this.#readTree(tree) : readBelow(directory);
+      trees.set(directory, reading);
+      return reading;
+    };
+    const readBelow = async (directory: string): Promise<RawTreeEntry[]> => {
+      const slash = directory.lastIndexOf('/', directory.length - 2);
+      const name = directory.slice(slash + 1, -1);
+      const entry = (await entriesOf(directory.slice(0, slash + 1))).find((one) => one.name === name);
+      return entry?.mode === '40000' ? this.#readTree(entry.oid) : [];
+    };
+    await Promise.all(
+      [...directories].map(async (directory) => {
+        const found = (await entriesOf(directory)).find(
+          ({ name, mode }) => name === '.gitattributes' && mode.startsWith('100'),
+        );
+        if (found !== undefined)
+          files.push({ directory, text: Buffer.from(await this.readBlob(found.oid)).toString('latin1') });
+      }),
+    );
     this.#attributes = files.length === 0 ? '' : join(this.#dir, 'attributes');
     if (files.length > 0) await writeFile(this.#attributes, flattenedAttributes(files), 'latin1');
     const drivers = customDrivers(files);

@@ -16,6 +16,7 @@ export function openRefs(spawner: GitSpawner, place: RepositoryPlace): Refs {
 class RefStore implements Refs {
   readonly #spawner: GitSpawner;
   readonly #place: RepositoryPlace;
+  #identity: Promise<{ author: Identity; committer: Identity }> | undefined;
 
   constructor(spawner: GitSpawner, place: RepositoryPlace) {
     this.#spawner = spawner;
@@ -114,7 +115,12 @@ class RefStore implements Refs {
     return code === 0 ? stdout.toString('utf8').replace(/\0$/, '') : undefined;
   }
 
-  async readIdentity(): Promise<{ author: Identity; committer: Identity }> {
+  readIdentity(): Promise<{ author: Identity; committer: Identity }> {
+    this.#identity ??= this.#askIdentity();
+    return this.#identity;
+  }
+
+  async #askIdentity(): Promise<{ author: Identity; committer: Identity }> {
     const read = async (name: string): Promise<Identity> => {
       const { code, stdout, stderr } = await this.#spawner.run({
         args: ['var', name],

@@ -4,7 +4,7 @@
 // base by Myers' algorithm and moves and agreements are allowed for. A line that a side added and that is missing, or
 // that a side deleted and that is back, is named.
 
-import { diffArrays } from 'diff';
+import { diffArrays } from 'diff/lib/diff/array.js';
 
 export type LineVerdict =
   | { readonly ok: true }

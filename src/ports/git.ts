@@ -77,6 +77,12 @@ export interface Objects {
   readCommit(oid: Oid): Promise<CommitInfo>;
   treeOf(commit: Oid): Promise<Oid>;
   readBlob(oid: Oid): Promise<Uint8Array>;
+  /** Reads many blobs in one go and in order; those above `limit` bytes come as null. */
+  readBlobs(
+    oids: readonly Oid[],
+    limit: number,
+    visit: (oid: Oid, content: Uint8Array | null) => void,
+  ): Promise<void>;
   /** Size in bytes, without reading the content. */
   blobSize(oid: Oid): Promise<number>;
   writeBlob(content: Uint8Array): Promise<Oid>;
@@ -111,8 +117,9 @@ export interface Objects {
   isAncestor(ancestor: Oid, descendant: Oid): Promise<boolean>;
   /** For each commit whether `descendant` contains it; false also for one that does not exist any more. One walk. */
   areAncestors(commits: readonly Oid[], descendant: Oid): Promise<boolean[]>;
-  /** Uses the flattened attributes of this tree for merges from now on: `merge` and `conflict-marker-size` only. */
-  useAttributesOf(tree: Oid): Promise<void>;
+  /** Uses the attributes of this tree for merges from now on: `merge` and `conflict-marker-size` only. Read are the
+   * attributes files in the directories of these paths. */
+  useAttributesOf(tree: Oid, paths: readonly GitPath[]): Promise<void>;
   /** Writes all objects that `tips` reach and `known` do not into one pack that is on the disk when this returns. */
   makeDurable(tips: readonly Oid[], known: readonly Oid[]): Promise<void>;
   close(): Promise<void>;
