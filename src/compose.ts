@@ -15,6 +15,8 @@ import { findRepository } from './git/repository.ts';
 import { GitSpawner } from './git/spawn.ts';
 import { openLedger, openLedgerIfPresent } from './ledger/ledger.ts';
 import { openLocks } from './ledger/locks.ts';
+import type { Commands } from './model/commands.ts';
+import { SennitError } from './model/errors.ts';
 import type { Settings } from './model/settings.ts';
 import type { Ledger, LedgerReader } from './ports/ledger.ts';
 import type { Narrator } from './ports/narrator.ts';
@@ -82,4 +84,36 @@ export async function openContext(options: ComposeOptions): Promise<Context & { 
 /** Tests stop the process at a journal point as a power cut would. */
 function crashAt(name: JournalPoint, env: NodeJS.ProcessEnv): void {
   if (env['SENNIT_TEST_CRASH_AT'] === name) process.kill(process.pid, 'SIGKILL');
+}
+
+export interface CommandsOptions {
+  /** Directory that the command was run in. */
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly narrator: Narrator;
+  /** Aborted when the user stops the command: running commands of the user's must be ended then. */
+  readonly signal: AbortSignal;
+}
+
+/** The commands that front ends offer. */
+export function createCommands(_options: CommandsOptions): Commands {
+  const missing = (): Promise<never> =>
+    Promise.reject(new SennitError('internal_bug', 'This command is not built yet.'));
+  return {
+    land: missing,
+    forecast: missing,
+    conflicts: missing,
+    resolve: missing,
+    continue: missing,
+    abort: missing,
+    status: missing,
+    gc: missing,
+    archiveList: missing,
+    archiveShow: missing,
+    archiveRestore: missing,
+    undo: missing,
+    log: missing,
+    doctor: missing,
+    configExplain: missing,
+  };
 }

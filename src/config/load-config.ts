@@ -86,7 +86,7 @@ async function requireContent(file: SettingsText): Promise<SettingsFileContent> 
 
 /** The error that tells all problems of a settings file, one a line: `sennit.yaml:3:5 gates.tiemout: is not a
  * setting; …`. */
-export function invalidSettings(label: string, problems: readonly SettingsProblem[]): SennitError {
+function invalidSettings(label: string, problems: readonly SettingsProblem[]): SennitError {
   const lines = problems
     .slice(0, MOST_PROBLEMS)
     .map(
