@@ -17,7 +17,7 @@ import { type ConfigEntry, isConfigTrue, parseConfigList } from './config-list.t
 import { decideFilters, type FilterDecision, findProgram } from './filters.ts';
 import { findHiddenWork, type HiddenWork, haveRulesChanged } from './hidden-work.ts';
 import type { IndexFacts } from './index-file.ts';
-import { findEmbedded, measureAside, setAside } from './nested.ts';
+import { measureAside, setAside } from './nested.ts';
 import { readStatus } from './read-status.ts';
 import {
   clearHidingBits,
@@ -57,14 +57,6 @@ export interface Attempt extends Capture {
 /** How many times its own limit per file one nested repository may hold. */
 const ASIDE_FACTOR = 4;
 
-async function readHeadTree(git: WorkspaceGit, index: string): Promise<Oid | null> {
-  const { code, stdout } = await git.run(index, {
-    args: ['rev-parse', '--verify', '--quiet', 'HEAD^{tree}'],
-    accept: [0, 1, 128],
-  });
-  return code === 0 ? asOid(stdout.toString('latin1').trim()) : null;
-}
-
 async function readConfig(git: WorkspaceGit, index: string): Promise<ConfigEntry[]> {
   return parseConfigList((await git.run(index, { args: ['config', '--list', '-z'] })).stdout);
 }
@@ -102,88 +94,99 @@ export async function attemptCapture(
 ): Promise<Attempt> {
   const { scratch, isExcluded } = options;
   const index = join(scratch, 'index');
-  const headTree = readHeadTree(plainGit, index);
-  const [config, shadow] = await Promise.all([
-    readConfig(plainGit, index),
-    makeShadowIndex(plainGit, index, headTree),
-    headTree,
-  ]);
+  const [config, shadow] = await Promise.all([readConfig(plainGit, index), makeShadowIndex(plainGit, index)]);
   const filters = decide(plainGit, config, request.filters);
   const git = plainGit.with(filters.config);
   const root = git.worktree.path;
-  const findings: Finding[] = [];
 
   const unknown = await clearHidingBits(git, shadow, isConfigTrue(config, 'core.sparsecheckout'));
-  if (unknown.length > 0) findings.push(skippedFinding(unknown));
-  if (request.exclude.length > 0) await unstage(git, shadow, await headTree, isExcluded);
+  if (request.exclude.length > 0) await unstage(git, shadow, isExcluded);
   if (shadow.facts.gitlinks.size > 0) await requireDeclared(git, shadow, request.base);
   const rehash = options.checkObjects ? await dropEntriesWithoutObject(git, index) : [];
 
-  const looking = Promise.all([readStatus(git, index, 'first'), diffIndex(git, index, request.base)]);
-  const tracked = shadow.facts;
-  const embedded = findEmbedded(root, tracked.directories);
-  if (!git.worktree.primary) embedded.push(...findEmbedded(root, ['' as GitPath]));
-  const [status, sinceBase] = await looking;
+  const status = await readStatus(git, index, 'first');
   requireDeletions(git, shadow, status);
-
-  const hidden = await lookBehindRules(git, request, scratch, index, status, sinceBase, tracked);
-  findings.push(...hiddenFindings(hidden));
+  const sinceBase = status.head === request.base ? status.staged : await diffIndex(git, index, request.base);
+  const hidden = await lookBehindRules(git, request, scratch, index, status, sinceBase, shadow.facts);
   const plan = await planCapture({
     git,
     status,
-    tracked,
+    tracked: shadow.facts,
     maxFileBytes: request.maxFileBytes,
     isExcluded,
     forced: [...hidden.files, ...rehash],
     hiddenNested: hidden.nested,
-    embedded,
     scratch,
   });
-  findings.push(...plan.findings);
   const asides = [
     ...plan.nested.map((directory) => ({ directory, gitDirOnly: false })),
     ...plan.gitDirs.map((directory) => ({ directory, gitDirOnly: true })),
   ].map((one) => ({ ...one, maxBytes: request.maxFileBytes * ASIDE_FACTOR }));
-  const keepAside = request.objectsDir === undefined;
-  await requireSpace(git, scratch, plan, keepAside ? asides.map((one) => measureAside(root, one)) : []);
+  const kept = request.objectsDir === undefined ? asides : [];
+  const asideBytes = kept.map((one) => measureAside(root, one));
+  await requireSpace(git, scratch, plan, asideBytes);
 
   await dropEntries(git, index, plan.deletions);
-  const updated = plan.additions.length > 0 || plan.deletions.length > 0;
   await Promise.all([addFiles(git, index, plan.additions), requireFilters(git, index, plan.files, filters)]);
-
   const aside: { path: GitPath; tree: Oid }[] = [];
-  if (keepAside) {
-    for (const one of asides) {
-      const path = one.directory === '' ? ('.' as GitPath) : one.directory;
-      aside.push({ path, tree: await setAside(git, scratch, one) });
-    }
+  for (const one of kept) {
+    const path = one.directory === '' ? ('.' as GitPath) : one.directory;
+    aside.push({ path, tree: await setAside(git, scratch, one) });
   }
-  const [tree, final] = await Promise.all([
+
+  const isUpdated = plan.additions.length > 0 || plan.deletions.length > 0;
+  const [tree, proof] = await Promise.all([
     writeTree(git, index),
-    updated ? readIndexFacts(index, git.hashBytes) : tracked,
-    updated && options.prove ? prove(git, index, plan) : undefined,
+    isUpdated && options.prove ? readStatus(git, index, 'proof') : status,
   ]);
-  requireOrdinary(final, tracked);
-  if (final.gitlinks.size > 0) {
-    findings.push(
-      ...(await reviewSubmodules(git, scratch, filters.config, { before: tracked, after: final, sinceBase })),
-    );
-  }
+  if (options.prove) requireProof(proof, plan);
+  const submodules = await lookAtSubmodules(git, scratch, index, filters, shadow.facts, proof, sinceBase);
   const created = sinceBase.filter(({ before }) => before === null).map(({ path }) => path);
-  findings.push(...findCaseTwins([...created, ...plan.created], final));
-  if (tracked.unmerged.size > 0) findings.push(unmergedFinding([...tracked.unmerged]));
-  if (shadow.origin === 'head') findings.push(INDEX_FINDING);
   return {
     tree,
-    uncommitted: tree !== (await headTree),
-    findings,
+    uncommitted: proof.staged.length > 0,
+    findings: [
+      ...(unknown.length > 0 ? [skippedFinding(unknown)] : []),
+      ...(shadow.origin === 'head' ? [INDEX_FINDING] : []),
+      ...(shadow.facts.unmerged.size > 0 ? [unmergedFinding([...shadow.facts.unmerged])] : []),
+      ...hiddenFindings(hidden),
+      ...plan.findings,
+      ...submodules,
+      ...findCaseTwins([...created, ...plan.created], plan.deletions, shadow.facts.paths),
+    ],
     aside,
     index,
     leftOut: [...status.untracked, ...status.nested, ...status.changed, ...status.deleted].filter(
       plan.isLeftOut,
     ),
-    plain: hidden.files.length === 0 && final.gitlinks.size === 0 && asides.length === 0,
+    plain: hidden.files.length === 0 && shadow.facts.gitlinks.size === 0 && asides.length === 0,
   };
+}
+
+/** Holds what the disk said after the index was written to the plan. Throws `Unstable` naming what differs. */
+function requireProof({ changed, deleted, untracked, nested }: WorkspaceStatus, plan: CapturePlan): void {
+  const differing = [...changed, ...deleted, ...untracked, ...nested].filter((path) => !plan.isLeftOut(path));
+  if (differing.length > 0) throw new Unstable('changed', differing);
+}
+
+/** Looks at submodules where there are any. Throws `Unstable` for a gitlink that came into the index because a file
+ * became a repository meanwhile. */
+async function lookAtSubmodules(
+  git: WorkspaceGit,
+  scratch: string,
+  index: string,
+  filters: FilterDecision,
+  before: IndexFacts,
+  proof: WorkspaceStatus,
+  sinceBase: readonly EntryChange[],
+): Promise<Finding[]> {
+  const strange = proof.staged
+    .filter(({ path, after }) => after?.mode === '160000' && !before.gitlinks.has(path))
+    .map(({ path }) => path);
+  if (strange.length > 0) throw new Unstable('changed', strange);
+  if (before.gitlinks.size === 0) return [];
+  const after = await readIndexFacts(index, git.hashBytes);
+  return reviewSubmodules(git, scratch, filters.config, { before, after, sinceBase });
 }
 
 /** Without an index nobody can tell a deleted file from one that was never checked out. */
@@ -244,20 +247,6 @@ async function writeTree(git: WorkspaceGit, index: string): Promise<Oid> {
   if (/invalid object|error building trees/.test(stderr)) throw new Unstable('objects', [], stderr.trim());
   // Runs again only to fail with the error that git's words stand for.
   return asOid((await git.run(index, { args: ['write-tree'] })).stdout.toString('latin1').trim());
-}
-
-/** Holds the index against the disk. Throws `Unstable` naming what differs. */
-async function prove(git: WorkspaceGit, index: string, plan: CapturePlan): Promise<void> {
-  const { changed, deleted, untracked, nested } = await readStatus(git, index, 'proof');
-  const differing = [...changed, ...deleted, ...untracked, ...nested].filter((path) => !plan.isLeftOut(path));
-  if (differing.length > 0) throw new Unstable('changed', differing);
-}
-
-/** What no index of a capture may hold, whatever happened on the disk meanwhile. */
-function requireOrdinary(final: IndexFacts, tracked: IndexFacts): void {
-  const strange = [...final.gitlinks.keys()].filter((path) => !tracked.gitlinks.has(path));
-  if (strange.length > 0) throw new Unstable('changed', strange);
-  if (final.unmerged.size > 0) throw new Unstable('changed', [...final.unmerged]);
 }
 
 const INDEX_FINDING: Finding = {

@@ -42,23 +42,21 @@ export interface PlanInput {
   readonly forced: readonly GitPath[];
   /** More repositories, found where ignore rules hide them. */
   readonly hiddenNested: readonly GitPath[];
-  /** Directories of tracked files that have an entry `.git`. */
-  readonly embedded: readonly GitPath[];
   /** Takes temporary folders. */
   readonly scratch: string;
 }
 
-/** Every directory above the paths that holds no tracked file, outer ones first. */
-function newDirectories(paths: readonly GitPath[], tracked: ReadonlySet<GitPath>): GitPath[] {
+/** Every directory above the paths, the root not among them. */
+function directoriesAbove(paths: readonly GitPath[]): GitPath[] {
   const found = new Set<GitPath>();
   for (const path of paths) {
     for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
       const directory = path.slice(0, end) as GitPath;
-      if (found.has(directory) || tracked.has(directory)) break;
+      if (found.has(directory)) break;
       found.add(directory);
     }
   }
-  return [...found].sort();
+  return [...found];
 }
 
 /** A predicate for paths at or below one of the directories. */
@@ -166,11 +164,10 @@ export async function planCapture(input: PlanInput): Promise<CapturePlan> {
 
   const isOwn = below(ownDirectories(git));
   const untracked = [...status.untracked, ...input.forced].filter((path) => !isOwn(path));
-  const inside = [
-    ...status.nested,
-    ...input.hiddenNested,
-    ...findEmbedded(root, newDirectories(untracked, tracked.directories)),
-  ];
+  const near = directoriesAbove([...status.changed, ...status.deleted, ...untracked]);
+  const embedded = findEmbedded(root, git.worktree.primary ? near : ['' as GitPath, ...near]);
+  const isTracked = (path: GitPath): boolean => path === '' || tracked.directories.has(path);
+  const inside = [...status.nested, ...input.hiddenNested, ...embedded.filter((path) => !isTracked(path))];
   const isInNested = below(inside);
   // Only outermost ones: what is inside goes with them.
   const nested = [...new Set(inside)].filter(
@@ -222,8 +219,10 @@ export async function planCapture(input: PlanInput): Promise<CapturePlan> {
       );
     }
   }
-  const gitDirs = input.embedded.filter(
-    (path) => findEntry(root, (path === '' ? '.git' : `${path}/.git`) as GitPath)?.isDirectory() === true,
+  const gitDirs = embedded.filter(
+    (path) =>
+      isTracked(path) &&
+      findEntry(root, (path === '' ? '.git' : `${path}/.git`) as GitPath)?.isDirectory() === true,
   );
   for (const path of gitDirs) {
     const name = path === '' ? 'The workspace' : displayPath(path);

@@ -1,6 +1,5 @@
 import type { Finding } from '../model/finding.ts';
 import { displayPath, type GitPath, pathBytes } from '../model/ids.ts';
-import type { IndexFacts } from './index-file.ts';
 import { firstNames, nameSome } from './workspace-disk.ts';
 
 /** A path as a file system that does not tell cases apart sees it. */
@@ -11,33 +10,48 @@ function foldCase(path: GitPath): string {
     : pathBytes(path).toString('utf8').normalize('NFC').toLowerCase();
 }
 
-/** Paths, and folders above them, of which the tree now holds two that differ in case alone. Only what was created is
- * looked at: twins that the base had are not the workspace's doing. */
-export function findCaseTwins(created: readonly GitPath[], { paths, directories }: IndexFacts): Finding[] {
-  if (created.length === 0) return [];
-  const candidates = new Map<string, GitPath>();
-  for (const path of created) {
-    for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1)) {
-      const part = path.slice(0, end) as GitPath;
-      if (candidates.get(foldCase(part)) === part) break;
-      candidates.set(foldCase(part), part);
+/** Calls `visit` for each path and each folder above it, once. */
+function visitAll(paths: Iterable<GitPath>, visit: (path: GitPath) => void): void {
+  const folders = new Set<GitPath>();
+  for (const path of paths) {
+    visit(path);
+    for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
+      const folder = path.slice(0, end) as GitPath;
+      if (folders.has(folder)) break;
+      folders.add(folder);
+      visit(folder);
     }
   }
-  const twins: GitPath[] = [];
-  const look = (path: GitPath): void => {
-    const candidate = candidates.get(foldCase(path));
-    if (candidate !== undefined && candidate !== path) twins.push(candidate, path);
-  };
-  for (const path of paths) look(path);
-  for (const directory of directories) look(directory);
+}
+
+/** Paths, and folders above them, of which a snapshot holds two that differ in case alone: `tracked` without `deleted`
+ * and with `created`. Only what was created is looked at: twins that the base had are not the workspace's doing. */
+export function findCaseTwins(
+  created: readonly GitPath[],
+  deleted: readonly GitPath[],
+  tracked: readonly GitPath[],
+): Finding[] {
+  if (created.length === 0) return [];
+  const names = new Map<string, Set<GitPath>>();
+  visitAll(created, (path) => {
+    const known = names.get(foldCase(path));
+    if (known === undefined) names.set(foldCase(path), new Set([path]));
+    else known.add(path);
+  });
+  const gone = new Set(deleted);
+  const left = gone.size === 0 ? tracked : tracked.filter((path) => !gone.has(path));
+  visitAll(left, (path) => names.get(foldCase(path))?.add(path));
+  const twins = [...names.values()]
+    .filter((same) => same.size > 1)
+    .flatMap((same) => [...same].map(displayPath));
   if (twins.length === 0) return [];
-  const names = [...new Set(twins.map(displayPath))].sort();
+  twins.sort();
   return [
     {
       check: 'case_twins',
       severity: 'warning',
-      message: `These names differ in case alone, which many computers cannot tell apart: ${nameSome(names)}.`,
-      paths: firstNames(names),
+      message: `These names differ in case alone, which many computers cannot tell apart: ${nameSome(twins)}.`,
+      paths: firstNames(twins),
     },
   ];
 }

@@ -70,23 +70,29 @@ export async function copyIndexFile(
   return found.facts;
 }
 
-/** Makes the private index `file` from the workspace's own, or else from HEAD, whose tree is `headTree`. */
-export async function makeShadowIndex(
-  git: WorkspaceGit,
-  file: string,
-  readHeadTree: Promise<Oid | null>,
-): Promise<ShadowIndex> {
+/** Makes the private index `file` from the workspace's own, or else from HEAD. */
+export async function makeShadowIndex(git: WorkspaceGit, file: string): Promise<ShadowIndex> {
   const facts = await copyIndexFile(join(git.worktree.adminDir, 'index'), file, git.hashBytes);
   if (facts?.partial === false) return { file, origin: 'workspace', facts };
   if (facts !== undefined) {
     // Split or sparse: git reads the rest from the admin dir and writes one full index.
     const { code } = await git.run(file, { args: ['update-index', '--force-write-index'], accept: [0, 128] });
-    if (code === 0) return { file, origin: 'workspace', facts: await readIndexFacts(file, git.hashBytes) };
+    if (code === 0) {
+      return { file, origin: 'workspace', facts: await readIndexFacts(file, git.hashBytes) };
+    }
     await rm(file, { force: true });
   }
-  const tree = await readHeadTree;
-  await git.run(file, { args: ['read-tree', ...(tree === null ? ['--empty'] : [tree])] });
-  return { file, origin: tree === null ? 'none' : 'head', facts: await readIndexFacts(file, git.hashBytes) };
+  const hasHead = (await readHead(git, file)) !== null;
+  await git.run(file, { args: ['read-tree', hasHead ? 'HEAD' : '--empty'] });
+  return { file, origin: hasHead ? 'head' : 'none', facts: await readIndexFacts(file, git.hashBytes) };
+}
+
+async function readHead(git: WorkspaceGit, file: string): Promise<Oid | null> {
+  const { code, stdout } = await git.run(file, {
+    args: ['rev-parse', '--verify', '--quiet', 'HEAD'],
+    accept: [0, 1],
+  });
+  return code === 0 ? asOid(stdout.toString('latin1').trim()) : null;
 }
 
 /** Takes out the bits that hide edits. Returns the skip-worktree entries that have no file: without a sparse checkout
@@ -143,15 +149,15 @@ export async function diffIndex(git: WorkspaceGit, file: string, commit: string)
 export async function unstage(
   git: WorkspaceGit,
   shadow: ShadowIndex,
-  headTree: Oid | null,
   isExcluded: (path: GitPath) => boolean,
 ): Promise<void> {
-  if (headTree === null) {
+  const head = await readHead(git, shadow.file);
+  if (head === null) {
     await dropEntries(git, shadow.file, shadow.facts.paths.filter(isExcluded));
     return;
   }
   const zero = '0'.repeat(git.hashBytes * 2);
-  const lines = (await diffIndex(git, shadow.file, headTree))
+  const lines = (await diffIndex(git, shadow.file, head))
     .filter(({ path }) => isExcluded(path))
     .map(({ path, before }) =>
       before === null ? `0 ${zero}\t${path}\0` : `${before.mode} ${before.oid}\t${path}\0`,

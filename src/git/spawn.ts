@@ -108,7 +108,12 @@ function commandText(args: readonly string[]): string {
 }
 
 /** Turns what git said when it failed into the error that a user can act on. */
-export function gitFailure(args: readonly string[], code: number | null, signal: string | null, stderr: string): SennitError {
+export function gitFailure(
+  args: readonly string[],
+  code: number | null,
+  signal: string | null,
+  stderr: string,
+): SennitError {
   const text = stderr.trim();
   const said = text === '' ? '' : `: ${text.split('\n').slice(-3).join(' / ')}`;
   const what = `${commandText(args)} ended with ${signal === null ? `exit code ${code}` : `signal ${signal}`}${said}`;
@@ -123,12 +128,18 @@ export function gitFailure(args: readonly string[], code: number | null, signal:
       hint: 'Check who owns the repository and whether its file system is mounted read-only.',
     });
   }
-  if (/promisor remote|missing blob|unable to read (sha1 file|tree|[0-9a-f]{40})|bad object|could not fetch/i.test(text)) {
+  if (
+    /promisor remote|missing blob|unable to read (sha1 file|tree|[0-9a-f]{40})|bad object|could not fetch/i.test(
+      text,
+    )
+  ) {
     return new SennitError('object_missing', `The repository lacks an object that is needed: ${what}`, {
       hint: 'In a partial or shallow clone fetch what is missing (`git fetch --unshallow`, or `git fetch --refetch` in a partial clone), else run `git fsck`.',
     });
   }
-  return new SennitError('git_failed', what, { hint: 'Nothing has been changed by this step. `sennit doctor` looks for known causes.' });
+  return new SennitError('git_failed', what, {
+    hint: 'Nothing has been changed by this step. `sennit doctor` looks for known causes.',
+  });
 }
 
 /** Starts git, and only git, for one program path and one caller environment. */
@@ -202,7 +213,8 @@ export class GitSpawner {
     if (signal !== null && call.acceptSignals?.includes(signal) === true) {
       return { ...result, code: 128 + constants.signals[signal] };
     }
-    if (code === null || !(call.accept ?? [0]).includes(code)) throw gitFailure(call.args, code, signal, stderr);
+    if (code === null || !(call.accept ?? [0]).includes(code))
+      throw gitFailure(call.args, code, signal, stderr);
     return { ...result, code };
   }
 
@@ -291,7 +303,8 @@ export class Coprocess {
   }
 
   async #more(): Promise<void> {
-    if (this.#ended) throw this.#failure ?? gitFailure(this.#args, 0, null, `unexpected end. ${this.#stderr}`);
+    if (this.#ended)
+      throw this.#failure ?? gitFailure(this.#args, 0, null, `unexpected end. ${this.#stderr}`);
     await new Promise<void>((resolve) => {
       this.#wake = resolve;
     });
@@ -304,7 +317,8 @@ export class Coprocess {
   /** Reads exactly `count` bytes. */
   async read(count: number): Promise<Buffer> {
     while (this.#size < count) await this.#more();
-    const all = this.#buffers.length === 1 ? (this.#buffers[0] ?? Buffer.alloc(0)) : Buffer.concat(this.#buffers);
+    const all =
+      this.#buffers.length === 1 ? (this.#buffers[0] ?? Buffer.alloc(0)) : Buffer.concat(this.#buffers);
     const rest = all.subarray(count);
     this.#buffers = rest.length === 0 ? [] : [rest];
     this.#size = rest.length;
