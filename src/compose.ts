@@ -3,21 +3,42 @@
 import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { DEFAULT_SETTINGS } from './config/defaults.ts';
+import { explainSettings } from './config/explain.ts';
+import { type LoadedSettings, loadSettings, type SettingsFlags } from './config/load-config.ts';
 import { matchGenerated, matchPaths } from './config/path-patterns.ts';
 import type { Context, JournalPoint } from './flow/context.ts';
+import { forecast } from './flow/forecast.ts';
+import { land } from './flow/land.ts';
+import { forecastAnswer, landAnswer } from './flow/land-answer.ts';
+import type { LandReport, LandWord } from './flow/land-session.ts';
+import {
+  abortLanding,
+  continueLanding,
+  previewContinue,
+  requirePending,
+  resolveConflict,
+  showPending,
+} from './flow/pending-landing.ts';
+import { type Recovered, recover, recoveryFindings } from './flow/recover.ts';
+import { targetRef } from './flow/target.ts';
 import { tmpFolderOf } from './flow/tmp-folder.ts';
 import { createWorkspaces } from './git/capture.ts';
 import { openCheckouts } from './git/checkouts.ts';
 import { openObjects } from './git/object-store.ts';
+import { readFileAt } from './git/read-file.ts';
 import { openRefs } from './git/ref-store.ts';
 import { openRemotes } from './git/remotes.ts';
 import { findRepository } from './git/repository.ts';
 import { GitSpawner } from './git/spawn.ts';
 import { openLedger, openLedgerIfPresent } from './ledger/ledger.ts';
 import { openLocks } from './ledger/locks.ts';
-import type { Commands } from './model/commands.ts';
+import { type Answer, newAnswer, RESULT_EXITS } from './model/answer.ts';
+import type { CommandOutcome, Commands } from './model/commands.ts';
 import { SennitError } from './model/errors.ts';
 import type { Settings } from './model/settings.ts';
+import type { WorktreeInfo } from './model/source.ts';
+import type { Objects, Refs, RepositoryPlace } from './ports/git.ts';
 import type { Ledger, LedgerReader } from './ports/ledger.ts';
 import type { Narrator } from './ports/narrator.ts';
 import { currentProcessMark } from './process/mark.ts';
@@ -28,17 +49,42 @@ export interface ComposeOptions {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
   readonly narrator: Narrator;
-  readonly settings: Settings;
+  /** Aborted when the user stops the command: commands of the user's that run are ended then. */
+  readonly signal?: AbortSignal;
+}
+
+/** What is known before the settings are. */
+interface Base {
+  readonly options: ComposeOptions;
+  readonly spawner: GitSpawner;
+  readonly place: RepositoryPlace;
+  readonly refs: Refs;
+}
+
+async function openBase(options: ComposeOptions): Promise<Base> {
+  const spawner = new GitSpawner({ env: options.env });
+  const place = await findRepository(spawner, options.cwd);
+  return { options, spawner, place, refs: openRefs(spawner, place) };
 }
 
 /** Joins everything for the repository that `cwd` is in. Call `close` at the end. */
-export async function openContext(options: ComposeOptions): Promise<Context & { close(): void }> {
-  const { cwd, env, narrator, settings } = options;
-  const spawner = new GitSpawner({ env });
-  const place = await findRepository(spawner, cwd);
+export async function openContext(
+  options: ComposeOptions & { readonly settings: Settings },
+): Promise<OpenContext> {
+  return joinContext(await openBase(options), options.settings);
+}
+
+export interface OpenContext extends Context {
+  close(): void;
+}
+
+function joinContext({ options, spawner, place, refs }: Base, settings: Settings): OpenContext {
+  const { cwd, env, narrator } = options;
   let ledger: Ledger | undefined;
   let reader: LedgerReader | undefined;
   const mark = currentProcessMark();
+  const runner = createCommandRunner({ env });
+  options.signal?.addEventListener('abort', () => void runner.endAll(), { once: true });
   const state = env['XDG_STATE_HOME'] ?? join(env['HOME'] ?? homedir(), '.local', 'state');
   const id = createHash('sha256').update(place.commonDir).digest('hex').slice(0, 12);
   const mayHoldMarkers = matchPaths(settings.guards.markers);
@@ -48,10 +94,10 @@ export async function openContext(options: ComposeOptions): Promise<Context & { 
     cwd,
     settings,
     narrator,
-    refs: openRefs(spawner, place),
+    refs,
     openObjects: ({ quarantine }) =>
       openObjects(spawner, place, { parent: tmpFolderOf(place.stateDir, mark), quarantine }),
-    workspaces: createWorkspaces(spawner, place),
+    workspaces: createWorkspaces(spawner, place, matchPaths),
     checkouts: openCheckouts(spawner, place, settings.snapshot.filters),
     remotes: openRemotes(spawner, place, env),
     ledger: () => {
@@ -63,7 +109,7 @@ export async function openContext(options: ComposeOptions): Promise<Context & { 
       return reader;
     },
     locks: openLocks(place.stateDir),
-    runner: createCommandRunner({ env }),
+    runner,
     clock: {
       now: () => new Date(),
       elapsed: () => performance.now(),
@@ -86,26 +132,151 @@ function crashAt(name: JournalPoint, env: NodeJS.ProcessEnv): void {
   if (env['SENNIT_TEST_CRASH_AT'] === name) process.kill(process.pid, 'SIGKILL');
 }
 
-export interface CommandsOptions {
-  /** Directory that the command was run in. */
-  readonly cwd: string;
-  readonly env: NodeJS.ProcessEnv;
-  readonly narrator: Narrator;
-  /** Aborted when the user stops the command: running commands of the user's must be ended then. */
-  readonly signal: AbortSignal;
+/** The settings at a target's tip: `sennit.yaml` is read from the branch, never from a workspace. */
+async function readSettings(
+  { spawner, place }: Base,
+  ref: string,
+  flags: SettingsFlags = {},
+): Promise<LoadedSettings> {
+  const file = await readFileAt(spawner, place, ref, 'sennit.yaml');
+  const label = `sennit.yaml at ${ref.replace(/^refs\/heads\//, '')}@${file?.commit.slice(0, 8)}`;
+  return loadSettings(file === null ? null : { text: file.text, label }, flags);
+}
+
+interface TargetContext {
+  readonly context: OpenContext;
+  readonly worktrees: readonly WorktreeInfo[];
+  /** Full ref name. */
+  readonly into: string;
+  readonly loaded: LoadedSettings;
+}
+
+/** The context for a command about one target: the one asked for, else the settings', else what is checked out here. */
+async function openTarget(
+  options: ComposeOptions,
+  asked: string | undefined,
+  flags: SettingsFlags = {},
+): Promise<TargetContext> {
+  const base = await openBase(options);
+  const worktrees = await base.refs.listWorktrees();
+  let into = await targetRef(base.refs, base.place, worktrees, asked ?? null);
+  let loaded = await readSettings(base, into, flags);
+  if (asked === undefined && loaded.settings.target !== null) {
+    into = await targetRef(base.refs, base.place, worktrees, loaded.settings.target);
+    loaded = await readSettings(base, into, flags);
+  }
+  return { context: joinContext(base, loaded.settings), worktrees, into, loaded };
+}
+
+/** The context for a command about a landing that waits: with the settings of its target. */
+async function openPending(options: ComposeOptions, id: string | undefined): Promise<OpenContext> {
+  const base = await openBase(options);
+  const context = joinContext(base, DEFAULT_SETTINGS);
+  await recover(context);
+  const { target } = requirePending(context, id ?? null);
+  if (target === null) return context;
+  const { settings } = await readSettings(base, target);
+  context.close();
+  return joinContext(base, settings);
+}
+
+async function withObjects<T>(context: OpenContext, work: (objects: Objects) => Promise<T>): Promise<T> {
+  const objects = await context.openObjects({ quarantine: false });
+  try {
+    return await work(objects);
+  } finally {
+    await objects.close();
+  }
+}
+
+function outcomeOf(answer: Answer, recovered: readonly Recovered[] = []): CommandOutcome {
+  const findings = [...recoveryFindings(recovered), ...answer.findings];
+  return { answer: { ...answer, findings }, exitCode: RESULT_EXITS[answer.result] };
 }
 
 /** The commands that front ends offer. */
-export function createCommands(_options: CommandsOptions): Commands {
+export function createCommands(options: ComposeOptions): Commands {
+  /** A command about a landing that waits. */
+  const onPending = async (
+    id: string | undefined,
+    work: (context: OpenContext, objects: Objects) => Promise<Answer>,
+  ): Promise<CommandOutcome> => {
+    const context = await openPending(options, id);
+    try {
+      return outcomeOf(await withObjects(context, (objects) => work(context, objects)));
+    } finally {
+      context.close();
+    }
+  };
   const missing = (): Promise<never> =>
     Promise.reject(new SennitError('internal_bug', 'This command is not built yet.'));
   return {
-    land: missing,
-    forecast: missing,
-    conflicts: missing,
-    resolve: missing,
-    continue: missing,
-    abort: missing,
+    async land(input) {
+      const { context, worktrees, into } = await openTarget(options, input.into);
+      try {
+        const recovered = input.dryRun ? [] : await recover(context);
+        const report = await land(context, {
+          names: input.sources,
+          into,
+          worktrees,
+          dryRun: input.dryRun,
+          options: {
+            gates: input.gates,
+            noGate: input.noGate,
+            dropCulprits: input.dropCulprits,
+            message: input.message ?? null,
+            branch: input.branch ?? null,
+            push: input.push || input.pr,
+            pullRequest: input.pr,
+            verify: input.verify ?? context.settings.verify,
+          },
+        });
+        return outcomeOf(landAnswer('land', landWord(report), report), recovered);
+      } finally {
+        context.close();
+      }
+    },
+    async forecast(input) {
+      const { context, worktrees, into } = await openTarget(options, input.into);
+      try {
+        return outcomeOf(forecastAnswer(await forecast(context, { names: input.sources, into, worktrees })));
+      } finally {
+        context.close();
+      }
+    },
+    async conflicts({ operation }) {
+      try {
+        return await onPending(operation, async (context, objects) =>
+          landAnswer('conflicts', 'listed', showPending(context, objects, operation ?? null)),
+        );
+      } catch (error) {
+        if (error instanceof SennitError && error.code === 'operation_none')
+          return outcomeOf(newAnswer('conflicts', 'none', { next: ['sennit log'] }));
+        throw error;
+      }
+    },
+    resolve: ({ operation, path, take, file, dryRun }) =>
+      onPending(operation, async (context, objects) => {
+        const request = { operation: operation ?? null, path, take, file: file ?? null, dryRun };
+        return landAnswer(
+          'resolve',
+          dryRun ? 'dry_run' : 'resolved',
+          await resolveConflict(context, objects, request),
+        );
+      }),
+    continue: ({ operation, dryRun }) =>
+      onPending(operation, async (context, objects) => {
+        const id = operation ?? null;
+        if (dryRun) return landAnswer('continue', 'dry_run', await previewContinue(context, objects, id));
+        const report = await continueLanding(context, objects, id);
+        return landAnswer('continue', landWord(report), report);
+      }),
+    abort: ({ operation, dryRun }) =>
+      onPending(operation, async (context, objects) => {
+        const id = operation ?? null;
+        if (dryRun) return landAnswer('abort', 'dry_run', showPending(context, objects, id));
+        return landAnswer('abort', 'aborted', await abortLanding(context, objects, id));
+      }),
     status: missing,
     gc: missing,
     archiveList: missing,
@@ -114,6 +285,22 @@ export function createCommands(_options: CommandsOptions): Commands {
     undo: missing,
     log: missing,
     doctor: missing,
-    configExplain: missing,
+    async configExplain({ into }) {
+      const { context, loaded } = await openTarget(options, into, { into });
+      context.close();
+      const settings = explainSettings(loaded).map(({ key, value, from, where }) => ({
+        key,
+        value,
+        from,
+        where,
+      }));
+      return outcomeOf(newAnswer('config explain', 'explained', { settings }));
+    },
   };
+}
+
+/** The word of an answer for what became of a landing; `aborted` cannot come from landing. */
+function landWord(report: LandReport): Exclude<LandWord, 'aborted'> {
+  if (report.result === 'aborted') throw new TypeError('a landing was aborted while it ran');
+  return report.result;
 }

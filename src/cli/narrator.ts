@@ -3,10 +3,8 @@
 // is written at most once in a few seconds. With --json it is silent. Nothing waits for it: its timer does not keep the
 // process alive.
 
-import type { CommandsOptions } from '../compose.ts';
+import type { Narrator } from '../ports/narrator.ts';
 import { safeText } from './terminal.ts';
-
-type Narrator = CommandsOptions['narrator'];
 
 export interface NarratorOptions {
   write(text: string): void;

@@ -7,18 +7,22 @@ import { PathIndex } from '../merge/overlap.ts';
 import type { ConflictKind } from '../model/conflict.ts';
 import type { Finding } from '../model/finding.ts';
 import { displayPath, type GitPath, newOperationId, type Oid } from '../model/ids.ts';
+import type { WorktreeInfo } from '../model/source.ts';
 import type { MergeTreeResult, Objects } from '../ports/git.ts';
 import { BlobFacts } from './blob-facts.ts';
 import { type CollectedSnapshot, collect } from './collect.ts';
 import type { Context } from './context.ts';
 import { findLanded } from './landed.ts';
 import { movedDirectoryFindings } from './moved-directories.ts';
+import { shellWord } from './packet.ts';
 import { findSources } from './sources.ts';
-import { findTarget, targetRef } from './target.ts';
+import { findTarget } from './target.ts';
 
 export interface ForecastRequest {
   readonly names: readonly string[];
-  readonly into: string | null;
+  /** Full ref name of the target. */
+  readonly into: string;
+  readonly worktrees: readonly WorktreeInfo[];
 }
 
 /** Two sources, or a source and the target (`b` null), whose changes collide. */
@@ -34,8 +38,11 @@ export interface ForecastReport {
     readonly name: string;
     readonly kind: string;
     readonly paths: number;
+    readonly snapshot: Oid;
     readonly fresh: boolean;
   }[];
+  /** The names as the user gave them, quoted for a shell. */
+  readonly asTyped: readonly string[];
   readonly collisions: readonly Collision[];
   /** Names in the order with the fewest stops. */
   readonly order: readonly string[];
@@ -46,13 +53,7 @@ export interface ForecastReport {
 }
 
 export async function forecast(context: Context, request: ForecastRequest): Promise<ForecastReport> {
-  const worktrees = await context.refs.listWorktrees();
-  const into = await targetRef(
-    context.refs,
-    context.place,
-    worktrees,
-    request.into ?? context.settings.target,
-  );
+  const { into, worktrees } = request;
   const [target, sources] = await Promise.all([
     findTarget(context.refs, into),
     findSources(context.refs, worktrees, { names: request.names, cwd: context.cwd, target: into }),
@@ -90,12 +91,14 @@ export async function forecast(context: Context, request: ForecastRequest): Prom
     );
     return {
       target: target.name,
-      sources: all.map(({ source, changes }, i) => ({
-        name: source.name,
-        kind: source.kind,
-        paths: changes.length,
-        fresh: fresh.includes(all[i] as CollectedSnapshot),
+      sources: all.map((one) => ({
+        name: one.source.name,
+        kind: one.source.kind,
+        snapshot: one.commit,
+        paths: one.changes.length,
+        fresh: fresh.includes(one),
       })),
+      asTyped: request.names.map(shellWord),
       collisions,
       order: order.flatMap((i) => fresh[i]?.source.name ?? []),
       pairs: pairCount(fresh.length),

@@ -72,11 +72,23 @@ export async function closeScratch(context: Context, handover: HandOver): Promis
 export interface Taken {
   readonly tree: Oid;
   readonly records: readonly PathRecord[];
+  readonly decided: readonly { readonly conflict: Conflict; readonly entry: TreeEntry | null }[];
 }
 
-/** Reads what was made of the conflicts. Throws `conflict_unresolved` naming what is still open; then nothing has
- * changed. */
-export async function takeHandOver(
+/** Takes what was made of the conflicts and remembers each decision. Throws as `readHandOver` does. */
+export async function takeHandOver(...input: Parameters<typeof readHandOver>): Promise<Taken> {
+  const [context, objects] = input;
+  const taken = await readHandOver(...input);
+  await rememberResolutions(
+    context,
+    objects,
+    taken.decided.filter(({ conflict }) => conflict.kind !== 'generated'),
+  );
+  return taken;
+}
+
+/** Reads what was made of the conflicts. Throws `conflict_unresolved` naming what is still open. Changes nothing. */
+export async function readHandOver(
   context: Context,
   objects: Objects,
   operation: OperationId,
@@ -147,12 +159,7 @@ export async function takeHandOver(
         source: open.source,
       });
   }
-  await rememberResolutions(
-    context,
-    objects,
-    decided.filter(({ conflict }) => conflict.kind !== 'generated'),
-  );
-  return { tree: capture.tree, records };
+  return { tree: capture.tree, records, decided };
 }
 
 /** Why a conflict still counts as open, or undefined. Edited, staged or settled by command: each is a decision. */

@@ -103,7 +103,6 @@ export class LandSession {
 
   report(result: LandWord, more: Partial<LandReport> = {}): LandReport {
     const { data } = this;
-    const open = data.merge?.open ?? null;
     return {
       result,
       operation: this.dry ? null : this.operation,
@@ -112,7 +111,7 @@ export class LandSession {
       tree: data.merge?.tree ?? null,
       sources: [...this.#sourceReports(), ...this.nothingNew],
       paths: data.merge?.paths ?? [],
-      conflicts: result === 'conflicts' || result === 'dry_run' ? (open?.conflicts ?? []) : [],
+      conflicts: result === 'conflicts' || result === 'dry_run' ? this.#unresolved() : [],
       gates: this.gates,
       culprits: this.culprits,
       findings: data.findings,
@@ -123,6 +122,13 @@ export class LandSession {
       next: [],
       ...more,
     };
+  }
+
+  /** Open conflicts that no `resolve` has settled yet. */
+  #unresolved(): Conflict[] {
+    const open = this.#data.merge?.open ?? null;
+    const settled = new Set(open?.resolved.map(({ path }) => path));
+    return (open?.conflicts ?? []).filter(({ path }) => !settled.has(path));
   }
 
   #sourceReports(): SourceReport[] {

@@ -14,32 +14,25 @@ import { type LandReport, LandSession, type SourceReport } from './land-session.
 import { findLanded } from './landed.ts';
 import { whileHolding } from './operation-lock.ts';
 import { findSources } from './sources.ts';
-import { findTarget, type Target, targetRef } from './target.ts';
+import { findTarget, type Target } from './target.ts';
 
 export interface LandRequest {
   readonly names: readonly string[];
-  /** Branch to land on; null for the settings' or the one that is checked out here. */
-  readonly into: string | null;
+  /** Full ref name of the target. */
+  readonly into: string;
+  readonly worktrees: readonly WorktreeInfo[];
   readonly options: LandOptions;
   readonly dryRun: boolean;
 }
 
 /** Lands the work of all sources as one commit, or says what stands in the way. */
 export async function land(context: Context, request: LandRequest): Promise<LandReport> {
-  const [worktrees] = await Promise.all([
-    context.refs.listWorktrees(),
-    context.refs.readIdentity(),
-    requireFreeBranch(context, request.options.branch),
-  ]);
-  const into = await targetRef(
-    context.refs,
-    context.place,
-    worktrees,
-    request.into ?? context.settings.target,
-  );
+  const { into, worktrees } = request;
   const [target, sources] = await Promise.all([
     findTarget(context.refs, into),
     findSources(context.refs, worktrees, { names: request.names, cwd: context.cwd, target: into }),
+    context.refs.readIdentity(),
+    requireFreeBranch(context, request.options.branch),
   ]);
   const operation = newOperationId(context.clock.now());
   const work = (): Promise<LandReport> =>

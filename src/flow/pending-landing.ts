@@ -13,7 +13,7 @@ import type { OperationRecord } from '../ports/ledger.ts';
 import type { Context } from './context.ts';
 import { OWN_REFS } from './context.ts';
 import { finishLanding } from './finish-landing.ts';
-import { closeScratch, requireConflict, scratchOf, takeHandOver } from './hand-over.ts';
+import { closeScratch, readHandOver, requireConflict, scratchOf, takeHandOver } from './hand-over.ts';
 import { type LandData, type OpenMerge, readLandData } from './land-data.ts';
 import { type LandReport, LandSession } from './land-session.ts';
 import { closeOpenMerge } from './merge.ts';
@@ -228,6 +228,21 @@ async function continueHeld(
       session.save('landing.failed', {}, { state: 'failed', event: { error: String(error) } });
     throw error;
   }
+}
+
+/** Whether everything that waits is resolved, without going on. Throws `conflict_unresolved` where it is not. */
+export async function previewContinue(
+  context: Context,
+  objects: Objects,
+  id: string | null,
+): Promise<LandReport> {
+  const operation = requirePending(context, id);
+  const session = new LandSession(context, objects, operation.id, readLandData(operation), false);
+  const { merge, handover } = session.data;
+  if (merge?.open != null && handover !== null) {
+    await readHandOver(context, objects, operation.id, session.data, merge.open, handover);
+  }
+  return session.report('dry_run', { conflicts: [], next: ['sennit continue'] });
 }
 
 /** Gives up a landing that waits. Its snapshots stay under their refs; nothing of the user's had changed. */
