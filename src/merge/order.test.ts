@@ -26,8 +26,11 @@ test('sources that collide with nothing keep the order they were given in', () =
 
 const plan = fc.integer({ min: 0, max: 12 }).chain((count) => {
   const one = fc.nat(Math.max(0, count - 1));
-  const pairs = count < 2 ? fc.constant([]) : fc.array(fc.tuple(one, one).filter(([a, b]) => a !== b));
-  return fc.tuple(fc.constant(count), pairs, count === 0 ? fc.constant([]) : fc.array(one));
+  const pairs =
+    count < 2
+      ? fc.constant<[number, number][]>([])
+      : fc.array(fc.tuple(one, one).filter(([a, b]) => a !== b));
+  return fc.tuple(fc.constant(count), pairs, count === 0 ? fc.constant<number[]>([]) : fc.array(one));
 });
 
 test('no source is lost or planned twice, and what goes first collides with nothing before it', () => {

@@ -4,7 +4,7 @@
 // checked by its lines too. Anything else is a path lost, an edit lost, or a path changed by nobody: a conflict.
 
 import type { GitPath } from '../model/ids.ts';
-import { type EntryChange, isRegular, sameEntry, type TreeEntry } from '../model/tree.ts';
+import { type EntryChange, isRegular, type Mode, sameEntry, type TreeEntry } from '../model/tree.ts';
 
 /** Renames that git sees on each side, old path to new path. Only asked for where something needs explaining. */
 export interface Renames {
@@ -43,6 +43,12 @@ export interface Verification {
   readonly needsRenames: boolean;
 }
 
+/** The mode that both sides come to together; undefined where they set different ones. */
+function mergedMode(base: TreeEntry | null, target: TreeEntry, change: TreeEntry): Mode | undefined {
+  if (target.mode === change.mode || change.mode === base?.mode) return target.mode;
+  return target.mode === base?.mode ? change.mode : undefined;
+}
+
 /** Checks one merge by its paths. Paths in `skip` (settled conflicts) are not judged. */
 export function verifyPaths(
   facts: MergeFacts,
@@ -56,6 +62,7 @@ export function verifyPaths(
   const questions: LineQuestion[] = [];
   const explained = new Set<GitPath>();
   const doubtful: (() => void)[] = [];
+  let needsRenames = false;
 
   const targetAt = (path: GitPath): TreeEntry | null =>
     (target.get(path) ? target.get(path)?.after : change.get(path)?.before) ??
@@ -84,6 +91,7 @@ export function verifyPaths(
     const merged = resultAt(to);
     if (resultAt(from) !== null || !isRegular(moved) || !isRegular(edited) || !isRegular(merged))
       return false;
+    if (merged.mode !== mergedMode(base, moved, edited)) return false;
     explained.add(from);
     explained.add(to);
     questions.push(
@@ -92,6 +100,14 @@ export function verifyPaths(
         : { path: to, base, target: edited, change: moved, result: merged },
     );
     return true;
+  };
+
+  /** What a path that both sides added was before both renamed it alike; null when they did not. */
+  const baseOfBoth = (to: GitPath): TreeEntry | null => {
+    needsRenames = true;
+    for (const [from, moved] of renames?.target ?? [])
+      if (moved === to && renames?.change.get(from) === to) return target.get(from)?.before ?? null;
+    return null;
   };
 
   for (const { path, before, after } of facts.baseToChange) {
@@ -117,10 +133,12 @@ export function verifyPaths(
       continue;
     }
     if (other.after !== null && after !== null) {
-      if (isRegular(other.after) && isRegular(after) && isRegular(merged)) {
-        questions.push({ path, base: before, target: other.after, change: after, result: merged });
-      } else
+      const base = before ?? baseOfBoth(path);
+      if (!isRegular(other.after) || !isRegular(after) || !isRegular(merged))
         doubtful.push(() => complain(path, 'both sides changed it in ways that git should not have merged'));
+      else if (merged.mode !== mergedMode(base, other.after, after))
+        doubtful.push(() => complain(path, 'one side made it executable or not, the result did not follow'));
+      else questions.push({ path, base, target: other.after, change: after, result: merged });
       continue;
     }
     // One side deleted or moved it, the other edited it: clean only by a rename.
@@ -132,7 +150,8 @@ export function verifyPaths(
     if (skip.has(path) || change.has(path)) continue;
     doubtful.push(() => complain(path, 'the result differs where the change touches nothing'));
   }
-  if (doubtful.length > 0 && renames === null) return { problems: [], questions: [], needsRenames: true };
+  if ((doubtful.length > 0 || needsRenames) && renames === null)
+    return { problems: [], questions: [], needsRenames: true };
   for (const raise of doubtful) raise();
   return { problems: problems.filter(({ path }) => !explained.has(path)), questions, needsRenames: false };
 }
