@@ -127,6 +127,12 @@ export function buildProgram(actions: Actions, version: string, withCompletion =
           usage('--gate and --no-gate contradict each other.', 'Give one of the two.'),
         );
       }
+      if (Array.isArray(gate) && gate.some((each) => each.trim() === '')) {
+        throw new UsageStop(
+          'land',
+          usage('The command of --gate is empty.', '--no-gate runs no gate at all.'),
+        );
+      }
       if (flags.message !== undefined && flags.message.trim() === '') {
         throw new UsageStop(
           'land',
@@ -142,7 +148,7 @@ export function buildProgram(actions: Actions, version: string, withCompletion =
           dropCulprits: flags.dropCulprits === true,
           message: flags.message,
           branch: flags.branch,
-          push: flags.push === true,
+          push: flags.push === true || flags.pr === true,
           pr: flags.pr === true,
           verify: flags.verify,
           dryRun: flags.dryRun === true,

@@ -120,10 +120,17 @@ Next
       plain,
     );
     expect(text).toMatch(/^1 conflict to settle/);
-    expect(text).toContain('It stopped.\nGo on.');
+    expect(text).toContain('Go on.');
     expect(text).toContain('  a.ts  content  x, y, in f\n');
     expect(text).toContain('/w');
     expect(text).toContain('/p.json');
+  });
+
+  it('tells a failure that has more to show', () => {
+    const error = { code: 'git_failed', message: 'It broke.', hint: 'Mend it.', retryable: false, paths: [] };
+    expect(renderAnswer(newAnswer('gc', 'failed', { note: 'One of two.', error }), plain)).toBe(
+      'Failed.\nOne of two.\nIt broke.\nMend it.\n',
+    );
   });
 
   it('cuts what nobody reads to its end, and says so', () => {

@@ -8,6 +8,7 @@ import type {
   AnswerFinding,
   AnswerForecast,
   AnswerGate,
+  ResultWord,
 } from '../model/answer.ts';
 import { countOf, headlineOf, shortId } from './headline.ts';
 import { firstOf, renderTable } from './table.ts';
@@ -39,9 +40,12 @@ export function renderAnswer(answer: Answer, style: Style): string {
     .join('\n\n')}\n`;
 }
 
-function errorLines({ error, note }: Answer): string[] {
+/** Results whose headline and lists say what the error says. */
+const TOLD: readonly ResultWord[] = ['conflicts', 'gate_red', 'parked'];
+
+function errorLines({ error, result }: Answer): string[] {
   if (error === null) return [];
-  return [error.message === note ? '' : error.message, error.hint];
+  return TOLD.includes(result) ? [error.hint] : [error.message, error.hint];
 }
 
 function sections(answer: Answer, style: Style): string[][] {

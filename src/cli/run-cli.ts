@@ -3,7 +3,7 @@
 // The process ends after the answer is written out; a reader that has gone away is no error.
 
 import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 import { type Answer, type CommandName, newAnswer } from '../model/answer.ts';
 import type { CommandOutcome } from '../model/commands.ts';
 import { SennitError } from '../model/errors.ts';
@@ -40,7 +40,7 @@ export async function runCli(words: readonly string[], version: string): Promise
     write: (text) => stderr.write(text),
     live: canRewriteLine(stderr.isTTY, env),
     silent: flags.json,
-    columns: () => stderr.columns,
+    columns: () => stderr.columns || 80,
     elapsed: () => performance.now(),
   });
   const stray = new Promise<never>((_, reject) => {
@@ -138,9 +138,10 @@ async function execute({ words, version, interruption, narrator, begin }: Call):
 
 /** Where a command starts: the working directory, changed by each -C in turn. */
 function workingDirectory(changes: readonly string[]): string {
-  let here: string;
+  let here = '/';
   try {
-    here = process.cwd();
+    // A directory that is gone does not matter where -C names another.
+    if (!changes.some((change) => isAbsolute(change))) here = process.cwd();
   } catch (error) {
     throw new SennitError('repository_missing', 'The current directory is not there any more.', {
       hint: 'Change to a directory of the repository, or name one with -C <dir>.',

@@ -20,6 +20,7 @@ export interface LandInput {
   readonly message: string | undefined;
   /** A new branch that the landing goes to; a valid name. */
   readonly branch: string | undefined;
+  /** True also where `pr` is. */
   readonly push: boolean;
   readonly pr: boolean;
   /** Whether hooks run; undefined leaves it to the settings. */

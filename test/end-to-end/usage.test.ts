@@ -115,6 +115,7 @@ const WRONG: readonly {
   { args: ['land', 'a', '--into'], command: 'land', says: /--into/ },
   { args: ['land', 'a', '--gate', 'x', '--no-gate'], command: 'land', says: /--gate and --no-gate/ },
   { args: ['land', 'a', '--no-gate', '--gate', 'x'], command: 'land', says: /--gate and --no-gate/ },
+  { args: ['land', 'a', '--gate', ' '], command: 'land', says: /--gate/ },
   { args: ['land', 'a', '-m', ' '], command: 'land', says: /message/i },
   { args: ['land', 'a', '--branch', 'a..b'], command: 'land', says: /a\.\.b/ },
   { args: ['resolve', 'f'], command: 'resolve', says: /--take/ },
@@ -195,6 +196,17 @@ test.skipIf(!existsSync('/dev/full'))('an answer that cannot be written is a fai
   expect(run.code).toBe(1);
   expect(run.stderr).toMatch(/no space left/i);
   expect(run.stderr).toContain('[disk_full]');
+});
+
+test('a directory that is gone is told, and -C leads out of it', () => {
+  const place = sealedPlace();
+  const gone = 'mkdir gone && cd gone && rmdir ../gone';
+  const run = shell(place, `${gone} && $SENNIT status`);
+  expect(run.code).toBe(2);
+  expect(run.stderr).toContain('[repository_missing]');
+  expect(shell(place, `${gone} && $SENNIT --version`).stdout).toBe(`${VERSION}\n`);
+  const led = shell(place, `${gone} && $SENNIT -C '${place.root}' -C home status`);
+  expect(led.stderr).not.toContain('current directory');
 });
 
 test('no colour without a terminal', async () => {
