@@ -119,7 +119,7 @@ async function oneRound(session: LandSession, held: HeldLock | undefined): Promi
 async function handOver(session: LandSession): Promise<LandReport> {
   const { context, data } = session;
   const open = data.merge?.open;
-  if (session.dry) return session.report('dry_run');
+  if (session.dry) return session.report('conflicts');
   if (open === null || open === undefined) throw new TypeError('nothing to hand over');
   const handover = await openHandOver(context, session.operation, data, open);
   session.save(

@@ -111,7 +111,7 @@ export class LandSession {
       tree: data.merge?.tree ?? null,
       sources: [...this.#sourceReports(), ...this.nothingNew],
       paths: data.merge?.paths ?? [],
-      conflicts: result === 'conflicts' || result === 'dry_run' ? this.#unresolved() : [],
+      conflicts: result === 'conflicts' ? this.#unresolved() : [],
       gates: this.gates,
       culprits: this.culprits,
       findings: data.findings,

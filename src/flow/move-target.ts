@@ -32,9 +32,17 @@ export async function planMove(context: Context, move: Move): Promise<MovePlan> 
   const [at] = await context.refs.resolveCommits([move.ref]);
   if ((at ?? null) !== move.from) return { outcome: 'moved', at: at ?? null };
   if (move.from === null) return { outcome: 'clear', checkouts: [] };
-  const checkouts = (await context.refs.listWorktrees()).filter(
-    (worktree) => worktree.branch === move.ref && worktree.exists,
-  );
+  const all = (await context.refs.listWorktrees()).filter((worktree) => worktree.branch === move.ref);
+  const lost = all.find(({ primary, exists }) => primary && !exists);
+  if (lost !== undefined) {
+    return {
+      outcome: 'blocked',
+      paths: [],
+      checkout: lost.path,
+      message: `${move.ref} is checked out in the primary checkout of ${context.place.commonDir}, whose place is not known here: run the command there`,
+    };
+  }
+  const checkouts = all.filter(({ exists }) => exists);
   for (const checkout of checkouts) {
     const plan = await context.checkouts.planAdvance(checkout, move.from, move.to);
     if (plan.outcome === 'blocked') return { ...plan, checkout: checkout.path };

@@ -25,7 +25,10 @@ function splitLine(line: string): { pattern: string; attributes: string[] } | un
   const plain = /^(\S+)\s+(.*)$/.exec(text);
   const match = quoted ?? plain;
   if (match === null) return undefined;
-  return { pattern: quoted === null ? (match[1] ?? '') : (match[1] ?? '').replace(/\\(.)/g, '$1'), attributes: (match[2] ?? '').split(/\s+/) };
+  return {
+    pattern: quoted === null ? (match[1] ?? '') : (match[1] ?? '').replace(/\\(.)/g, '$1'),
+    attributes: (match[2] ?? '').split(/\s+/),
+  };
 }
 
 /** One attributes file for the root from all those of a tree, outer directories first, merge attributes only. */
@@ -38,7 +41,9 @@ export function flattenedAttributes(files: readonly { directory: string; text: s
       const attributes = parts.attributes.filter((attribute) => KEPT.test(attribute) && builtIn(attribute));
       if (attributes.length === 0) continue;
       const pattern = rootedPattern(directory, parts.pattern);
-      lines.push(`${/[\s"]/.test(pattern) ? `"${pattern.replace(/(["\\])/g, '\\$1')}"` : pattern} ${attributes.join(' ')}`);
+      lines.push(
+        `${/[\s"]/.test(pattern) ? `"${pattern.replace(/(["\\])/g, '\\$1')}"` : pattern} ${attributes.join(' ')}`,
+      );
     }
   }
   return `${lines.join('\n')}\n`;
@@ -49,14 +54,19 @@ function builtIn(attribute: string): boolean {
 }
 
 /** The custom drivers that a tree's attributes name, with the rooted patterns that they stand at. */
-export function customDrivers(files: readonly { directory: string; text: string }[]): { pattern: string; driver: string }[] {
+export function customDrivers(
+  files: readonly { directory: string; text: string }[],
+): { pattern: string; driver: string }[] {
   const found: { pattern: string; driver: string }[] = [];
   for (const { directory, text } of files) {
     for (const line of text.split('\n')) {
       const parts = splitLine(line);
       for (const attribute of parts?.attributes ?? []) {
         if (attribute.startsWith('merge=') && !builtIn(attribute)) {
-          found.push({ pattern: rootedPattern(directory, parts?.pattern ?? ''), driver: attribute.slice('merge='.length) });
+          found.push({
+            pattern: rootedPattern(directory, parts?.pattern ?? ''),
+            driver: attribute.slice('merge='.length),
+          });
         }
       }
     }

@@ -105,7 +105,9 @@ function readMessage(reader: Reader, count: string): Message {
 function conflictsOf(stages: Map<GitPath, Stages>, messages: readonly Message[]): RawConflict[] {
   const conflicts: RawConflict[] = [];
   for (const [path, sides] of stages) {
-    const about = messages.filter((message) => message.paths.includes(path) && message.type !== 'Auto-merging');
+    const about = messages.filter(
+      (message) => message.paths.includes(path) && message.type !== 'Auto-merging',
+    );
     const related = new Set(about.flatMap((message) => message.paths));
     related.delete(path);
     conflicts.push({
@@ -126,7 +128,8 @@ function conflictsOf(stages: Map<GitPath, Stages>, messages: readonly Message[])
 export function parseMergeTree(bytes: Buffer, code: number, stderr: string): MergeTreeResult {
   const nul = bytes.indexOf(0);
   const tree = nul === -1 ? '' : bytes.toString('latin1', 0, nul);
-  if (!isOid(tree)) return { outcome: 'refused', reason: stderr.trim() || `git merge-tree exited with ${code}` };
+  if (!isOid(tree))
+    return { outcome: 'refused', reason: stderr.trim() || `git merge-tree exited with ${code}` };
   if (code === 0) return { outcome: 'clean', tree };
   const reader = new Reader(bytes);
   reader.field();
@@ -142,7 +145,11 @@ export function parseMergeTree(bytes: Buffer, code: number, stderr: string): Mer
     messages.push(readMessage(reader, count));
   }
   const conflicts = conflictsOf(stages, messages);
-  if (conflicts.length === 0) return { outcome: 'refused', reason: `a conflict without paths: ${messages.map((m) => m.text).join(' ')}` };
+  if (conflicts.length === 0)
+    return {
+      outcome: 'refused',
+      reason: `a conflict without paths: ${messages.map((m) => m.text).join(' ')}`,
+    };
   return { outcome: 'conflict', tree, conflicts };
 }
 
@@ -163,7 +170,8 @@ export function parseMergeTreeBatch(bytes: Buffer, count: number): MergeTreeResu
     }
     const stages = readStages(reader);
     const messages: Message[] = [];
-    for (let head = reader.field(); head !== ''; head = reader.field()) messages.push(readMessage(reader, head));
+    for (let head = reader.field(); head !== ''; head = reader.field())
+      messages.push(readMessage(reader, head));
     results.push({ outcome: 'conflict', tree, conflicts: conflictsOf(stages, messages) });
   }
   return results;

@@ -94,7 +94,7 @@ class RefStore implements Refs {
   }
 
   listWorktrees(): Promise<WorktreeInfo[]> {
-    return readWorktrees(this.#place.commonDir, this.#place.bare, (refs) => this.resolveCommits(refs));
+    return readWorktrees(this.#place.commonDir, this.#place.primary, (refs) => this.resolveCommits(refs));
   }
 
   async readHead(): Promise<string | null> {

@@ -23,7 +23,10 @@ export function parseGitVersion(text: string): [number, number, number] | undefi
   return [Number(match[1]), Number(match[2]), Number(match[3] ?? 0)];
 }
 
-export function atLeast(version: readonly [number, number, number], wanted: readonly [number, number, number]): boolean {
+export function atLeast(
+  version: readonly [number, number, number],
+  wanted: readonly [number, number, number],
+): boolean {
   for (let i = 0; i < 3; i += 1) {
     const a = version[i] ?? 0;
     const b = wanted[i] ?? 0;
@@ -46,9 +49,13 @@ export async function readGitFeatures(spawner: GitSpawner): Promise<GitFeatures>
   const { stdout } = await spawner.run({ args: ['version'] });
   const version = parseGitVersion(stdout.toString('utf8'));
   if (version === undefined || !atLeast(version, GIT_FLOOR)) {
-    throw new SennitError('git_too_old', `Sennit needs git ${GIT_FLOOR.slice(0, 2).join('.')} or newer; found "${stdout.toString('utf8').trim()}".`, {
-      hint: 'Install a newer git, or put one earlier on the PATH.',
-    });
+    throw new SennitError(
+      'git_too_old',
+      `Sennit needs git ${GIT_FLOOR.slice(0, 2).join('.')} or newer; found "${stdout.toString('utf8').trim()}".`,
+      {
+        hint: 'Install a newer git, or put one earlier on the PATH.',
+      },
+    );
   }
   return featuresOf(version);
 }

@@ -3,7 +3,7 @@
 // compared with the record, never followed.
 
 import { lstat, readdir, readFile, realpath } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { isOid, isZeroOid, type Oid } from '../model/ids.ts';
 import type { WorktreeInfo } from '../model/source.ts';
 
@@ -83,27 +83,29 @@ export async function linkTarget(path: string): Promise<string | null> {
   }
 }
 
-async function readPrimary(commonDir: string, bare: boolean): Promise<Found | undefined> {
-  if (bare || basename(commonDir) !== '.git') return undefined;
+async function readPrimary(
+  commonDir: string,
+  primary: string | null | undefined,
+): Promise<Found | undefined> {
+  if (primary === null) return undefined;
   const headText = (await textOf(join(commonDir, 'HEAD'))) ?? '';
   const head = parseHead(headText);
-  const path = await realOr(dirname(commonDir));
   return {
-    path,
+    path: primary === undefined ? commonDir : await realOr(primary),
     adminDir: commonDir,
     primary: true,
     branch: head.branch,
     detachedAt: head.oid,
     locked: null,
-    exists: true,
-    linked: true,
+    exists: primary !== undefined,
+    linked: primary !== undefined,
   };
 }
 
-/** All worktrees, the primary checkout first. `resolveBranches` gives the commits of full ref names. */
+/** All worktrees, the primary checkout first; where its place is not known it is listed as one that does not exist. `resolveBranches` gives the commits of full ref names. */
 export async function readWorktrees(
   commonDir: string,
-  bare: boolean,
+  primary: string | null | undefined,
   resolveBranches: (refs: readonly string[]) => Promise<(Oid | undefined)[]>,
 ): Promise<WorktreeInfo[]> {
   let ids: string[] = [];
@@ -112,9 +114,9 @@ export async function readWorktrees(
   } catch {
     // none yet
   }
-  const found = (await Promise.all([readPrimary(commonDir, bare), ...ids.map((id) => readLinked(commonDir, id))])).filter(
-    (entry) => entry !== undefined,
-  );
+  const found = (
+    await Promise.all([readPrimary(commonDir, primary), ...ids.map((id) => readLinked(commonDir, id))])
+  ).filter((entry) => entry !== undefined);
   const branches = [...new Set(found.flatMap((entry) => entry.branch ?? []))];
   const resolved = await resolveBranches(branches);
   const heads = new Map(branches.map((branch, i) => [branch, resolved[i] ?? null]));

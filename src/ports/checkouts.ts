@@ -23,6 +23,14 @@ export interface Checkouts {
   readStaged(scratch: ScratchWorktree): Promise<Oid>;
   /** Removes a worktree that Sennit made, directory and record. Never one that it did not make. */
   removeScratch(path: string): Promise<void>;
+  /** The tree of what is staged in a worktree, its index untouched; null where that is unmerged or lost. */
+  writeIndexTree(worktree: WorktreeInfo): Promise<Oid | null>;
+  /** Sets HEAD (detached) and index of a scratch worktree and leaves its files: what differs is uncommitted work. */
+  rewind(scratch: ScratchWorktree, head: Oid, staged: Oid): Promise<void>;
+  /** Makes a branch the one that is checked out in a scratch worktree, whose HEAD must be at its commit. */
+  attachBranch(scratch: ScratchWorktree, branch: string): Promise<void>;
+  /** Moves a scratch worktree to where nothing is, or finishes such a move. Throws `restore_blocked`. */
+  moveScratch(scratch: ScratchWorktree, path: string): Promise<ScratchWorktree>;
   /** Removes only the record of a worktree whose directory is gone. Never prunes any other. */
   forgetWorktree(adminDir: string): Promise<void>;
   /** Looks whether `advance` would overwrite anything uncommitted, untracked or ignored. Changes nothing. */

@@ -12,6 +12,8 @@ export interface RepositoryPlace {
   /** Top of the work tree that the command was run in; null in a bare repository. */
   readonly topLevel: string | null;
   readonly bare: boolean;
+  /** Top of the primary checkout: null when there is none (bare), undefined when its place is not known. */
+  readonly primary: string | null | undefined;
   readonly objectFormat: 'sha1' | 'sha256';
   readonly shallow: boolean;
   readonly gitVersion: readonly [number, number, number];
