@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import type { GitPath } from '../model/ids.ts';
+import { escapes } from './guards.ts';
+
+const out = (path: string, target: string): boolean => escapes(path as GitPath, target);
+
+test('a link that leads out of the repository is refused, however it is written', () => {
+  expect(out('link', '..')).toBe(true);
+  expect(out('link', '../secret')).toBe(true);
+  expect(out('a/b/link', '../../../secret')).toBe(true);
+  expect(out('a/link', 'b/../../../secret')).toBe(true);
+  expect(out('a/link', './/.././../secret')).toBe(true);
+});
+
+test('a link that leads out and back in again means something else in every clone', () => {
+  expect(out('a/link', '../../repo/a/file')).toBe(true);
+});
+
+test('an absolute link is refused, also one of another system', () => {
+  expect(out('link', '/etc/passwd')).toBe(true);
+  expect(out('a/b/link', '//host/share')).toBe(true);
+  expect(out('link', 'C:\\Windows')).toBe(true);
+  expect(out('link', 'c:/Windows')).toBe(true);
+});
+
+test('links inside the repository are left alone', () => {
+  expect(out('link', 'file')).toBe(false);
+  expect(out('link', '.')).toBe(false);
+  expect(out('a/b/link', '../..')).toBe(false);
+  expect(out('a/b/link', '../../c/./d//e')).toBe(false);
+  expect(out('a/link', '..file/...')).toBe(false);
+  expect(out('link', 'a:b')).toBe(false);
+});
