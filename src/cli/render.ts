@@ -1,10 +1,9 @@
 // An answer as text for people: what came of it in one sentence, then the parts that the answer holds, then what to run
-// next. Everything printed here is in the JSON too. Long lists are cut, and it is said that they are.
+// next. Culprits are told by their findings. Everything printed here is in the JSON too. Long lists are cut, and it is said that they are.
 
 import type {
   Answer,
   AnswerConflict,
-  AnswerCulprits,
   AnswerFinding,
   AnswerForecast,
   AnswerGate,
@@ -77,7 +76,6 @@ function sections(answer: Answer, style: Style): string[][] {
       `${reason} ${style.dim(millis(ms))}`,
     ]),
     gateLines(answer.gates, style),
-    culpritLines(answer.culprits ?? null),
     list(style, 'Workspaces', answer.workspaces, ({ path, action, reason, ignored }) => [
       path,
       action,
@@ -155,25 +153,6 @@ function gateLines(gates: readonly AnswerGate[], style: Style): string[] {
     if (log !== null) lines.push(`All of it: ${log}`);
   }
   return lines;
-}
-
-function culpritLines(culprits: AnswerCulprits | null): string[] {
-  if (culprits === null) return [];
-  const runs = `(${countOf(culprits.runs, 'gate run')})`;
-  switch (culprits.outcome) {
-    case 'target_red':
-      return [`The gate is red without any of the sources ${runs}.`];
-    case 'gave_up':
-      return [
-        `The sources at fault were not found ${runs}${culprits.reason === null ? '.' : `: ${culprits.reason}`}`,
-      ];
-    default:
-      return culprits.sets.map((set) =>
-        set.length > 1
-          ? `Red together: ${set.join(', ')} ${runs}`
-          : `Red by itself: ${set.join('')}${culprits.rest_green ? '; red without it is green' : ''} ${runs}`,
-      );
-  }
 }
 
 function forecastLines({ order, pairs, merged, collisions }: AnswerForecast, style: Style): string[] {
