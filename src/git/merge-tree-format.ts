@@ -170,7 +170,8 @@ export function parseMergeTreeBatch(bytes: Buffer, count: number): MergeTreeResu
     }
     const stages = readStages(reader);
     const messages: Message[] = [];
-    for (let head = reader.field(); head !== ''; head = reader.field())
+    // The advice of git 2.39 stands before the end of its record and is no count.
+    for (let head = reader.field(); /^\d+$/.test(head); head = reader.field())
       messages.push(readMessage(reader, head));
     results.push({ outcome: 'conflict', tree, conflicts: conflictsOf(stages, messages) });
   }
