@@ -3,8 +3,10 @@
 // is written at most once in a few seconds. With --json it is silent. Nothing waits for it: its timer does not keep the
 // process alive.
 
-import type { Narrator } from '../ports/narrator.ts';
+import type { ComposeOptions } from '../compose.ts';
 import { safeText } from './terminal.ts';
+
+type Narrator = ComposeOptions['narrator'];
 
 export interface NarratorOptions {
   write(text: string): void;

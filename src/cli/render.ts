@@ -1,5 +1,6 @@
 // An answer as text for people: what came of it in one sentence, then the parts that the answer holds, then what to run
-// next. Culprits are told by their findings. Everything printed here is in the JSON too. Long lists are cut, and it is said that they are.
+// next. Culprits are told by their findings. Everything printed here is in the JSON too. Long lists are cut, and it is
+// said that they are.
 
 import type {
   Answer,
