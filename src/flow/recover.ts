@@ -11,6 +11,7 @@ import type { Context } from './context.ts';
 import { closeScratch } from './hand-over.ts';
 import { type LandData, readLandData } from './land-data.ts';
 import { endMove, type Move } from './move-target.ts';
+import { tryHoldOperation } from './operation-lock.ts';
 
 export interface Recovered {
   readonly operation: OperationRecord;
@@ -20,34 +21,37 @@ export interface Recovered {
 /** How long a git process that outlived its parent may still hold a lock. Milliseconds. */
 const LOCK_GRACE = 2_000;
 
-/** Ends what dead processes left. Cheap where there is nothing: one query. */
-export async function recover(
-  context: Context,
-  isAlive: (operation: OperationRecord) => boolean,
-): Promise<Recovered[]> {
-  const ledger = context.ledger();
-  const dead = ledger.listOperations({ states: ['running'] }).filter((operation) => !isAlive(operation));
-  if (dead.length === 0) return [];
-  const objects = await context.openObjects({ quarantine: false });
+/** Ends what dead processes left. Cheap where there is nothing: one query. An operation whose lock can be had has no
+ * process that works on it. */
+export async function recover(context: Context): Promise<Recovered[]> {
+  const running = context.ledger().listOperations({ states: ['running'] });
   const recovered: Recovered[] = [];
-  try {
-    for (const operation of dead.reverse()) {
-      if (!ledger.claimOperation(operation.id, operation.owner, context.process)) continue;
-      const data = readMoves(operation);
-      const lock =
-        data.moving.length === 0
-          ? undefined
-          : await context.locks.acquire(`target ${operation.target}`, 60_000);
-      try {
-        recovered.push(await recoverOne(context, objects, operation, data.moving));
-      } finally {
-        lock?.release();
-      }
+  for (const { id } of running.reverse()) {
+    const held = await tryHoldOperation(context, id);
+    if (held === undefined) continue;
+    try {
+      // Read again under the lock: its process may have ended it just now.
+      const operation = context.ledger().findOperation(id);
+      if (operation?.state === 'running') recovered.push(await takeUp(context, operation));
+    } finally {
+      held.release();
     }
-  } finally {
-    await objects.close();
   }
   return recovered;
+}
+
+async function takeUp(context: Context, operation: OperationRecord): Promise<Recovered> {
+  context.ledger().claimOperation(operation.id, operation.owner, context.process);
+  const { moving } = readMoves(operation);
+  const lock =
+    moving.length === 0 ? undefined : await context.locks.acquire(`target ${operation.target}`, 60_000);
+  const objects = await context.openObjects({ quarantine: false });
+  try {
+    return await recoverOne(context, objects, operation, moving);
+  } finally {
+    await objects.close();
+    lock?.release();
+  }
 }
 
 function readMoves(operation: OperationRecord): { moving: readonly Move[] } {
