@@ -27,7 +27,7 @@ export function isIgnoreFile(path: GitPath): boolean {
   return path === IGNORE_FILE || path.endsWith(`/${IGNORE_FILE}`);
 }
 
-/** Parses `check-ignore -v -n -z`: `.gitignore\0<line>\0*.log\0a.log\0`, empty fields where no rule matches. Only
+/** Parses `check-ignore -v -n -z` of paths that begin with `./`: `.gitignore\0<line>\0*.log\0./a.log\0`, empty fields where no rule matches. Only
  * ignored paths are in the result: a rule that begins with `!` takes a path out. */
 export function parseCheckIgnore(bytes: Buffer): Map<GitPath, IgnoreRule> {
   const rules = new Map<GitPath, IgnoreRule>();
@@ -35,17 +35,22 @@ export function parseCheckIgnore(bytes: Buffer): Map<GitPath, IgnoreRule> {
   for (let i = 0; i + 3 < fields.length; i += 4) {
     const pattern = fields[i + 2] ?? '';
     if (pattern === '' || pattern.startsWith('!')) continue;
-    rules.set(fields[i + 3] as GitPath, { source: fields[i] as GitPath, pattern });
+    rules.set((fields[i + 3] ?? '').replace(HERE, '') as GitPath, { source: fields[i] as GitPath, pattern });
   }
   return rules;
 }
 
-/** How a list of paths is asked; without it `:(top)x` would be asked as `x`. */
 const CHECK_IGNORE = {
   args: ['check-ignore', '--verbose', '--non-matching', '--no-index', '-z', '--stdin'],
-  env: { GIT_LITERAL_PATHSPECS: '1' },
-  accept: [0, 1],
+  accept: [0, 1], // 1: none is ignored
 } as const;
+
+/** Keeps a path like `:(top)x` from being asked as `x`: this command knows no literal pathspecs. */
+const HERE = './';
+
+function askedAs(path: GitPath): GitPath {
+  return `${HERE}${withoutSlash(path)}` as GitPath;
+}
 
 function withoutSlash(path: GitPath): GitPath {
   return (path.endsWith('/') ? path.slice(0, -1) : path) as GitPath;
@@ -58,7 +63,7 @@ export async function findWorkspaceRules(
   paths: readonly GitPath[],
 ): Promise<Map<GitPath, IgnoreRule>> {
   if (paths.length === 0) return new Map();
-  const { stdout } = await git.run(index, { ...CHECK_IGNORE, stdin: pathInput(paths.map(withoutSlash)) });
+  const { stdout } = await git.run(index, { ...CHECK_IGNORE, stdin: pathInput(paths.map(askedAs)) });
   const rules = parseCheckIgnore(stdout);
   return new Map(
     paths.flatMap((path) => {
@@ -132,7 +137,7 @@ export class IgnoreRules {
     const { stdout } = await this.#git.run(join(this.#folder, 'no-index'), {
       ...CHECK_IGNORE,
       workTree: this.#folder,
-      stdin: pathInput(paths.map(withoutSlash)),
+      stdin: pathInput(paths.map(askedAs)),
     });
     const rules = parseCheckIgnore(stdout);
     return new Set(paths.filter((path) => rules.has(withoutSlash(path))));

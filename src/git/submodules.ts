@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { GitPath, Oid } from '../model/ids.ts';
 import { readGitFile } from './nested.ts';
 import { copyIndexFile, readIndexFacts } from './shadow-index.ts';
-import { STATUS_ARGS } from './status-format.ts';
+import { parseStatus, STATUS_ARGS } from './status-format.ts';
 import { diskPath, diskText, findEntry } from './workspace-disk.ts';
 import { pathInput, type WorkspaceGit } from './workspace-git.ts';
 
@@ -101,9 +101,15 @@ export async function inspectSubmodule(
     const status = await inModule(STATUS_ARGS);
     if (status.code !== 0 || status.stderr.includes('could not open directory'))
       return dirty('its state cannot be read');
-    const records = status.stdout.toString('latin1').split('\0').filter(Boolean);
-    if (records.length > 0)
-      return dirty('it holds work that is not committed in it', records.map(pathOfRecord));
+    const { staged, changed, deleted, untracked, nested } = parseStatus(status.stdout);
+    const work = new Set([
+      ...staged.map((change) => change.path),
+      ...changed,
+      ...deleted,
+      ...untracked,
+      ...nested,
+    ]);
+    if (work.size > 0) return dirty('it holds work that is not committed in it', [...work]);
     for (const [inner, innerCommit] of facts?.gitlinks ?? []) {
       const state = await inspectSubmodule(git, workTree, inner, innerCommit, scratch, config);
       if (state.state === 'dirty') return { ...state, paths: [inner] };
@@ -117,10 +123,4 @@ export async function inspectSubmodule(
 function configText(objectFormat: 'sha1' | 'sha256'): string {
   const sha256 = objectFormat === 'sha256';
   return `[core]\n\trepositoryformatversion = ${sha256 ? 1 : 0}\n\tbare = false\n${sha256 ? '[extensions]\n\tobjectFormat = sha256\n' : ''}`;
-}
-
-/** The path of a status record, whose last field it is: `? new`, or behind eight or ten fields. */
-function pathOfRecord(record: string): GitPath {
-  const fields = record.startsWith('?') ? 1 : record.startsWith('u') ? 10 : 8;
-  return record.split(' ').slice(fields).join(' ') as GitPath;
 }
