@@ -159,12 +159,14 @@ async function openTarget(
 ): Promise<TargetContext> {
   const base = await openBase(options);
   const worktrees = await base.refs.listWorktrees();
-  let into = await targetRef(base.refs, base.place, worktrees, asked ?? null);
-  let loaded = await readSettings(base, into, flags);
-  if (asked === undefined && loaded.settings.target !== null) {
-    into = await targetRef(base.refs, base.place, worktrees, loaded.settings.target);
-    loaded = await readSettings(base, into, flags);
-  }
+  const load = async (name: string | null): Promise<{ into: string; loaded: LoadedSettings }> => {
+    const ref = await targetRef(base.refs, base.place, worktrees, name);
+    const [into, loaded] = await Promise.all([base.refs.followRef(ref), readSettings(base, ref, flags)]);
+    return { into, loaded };
+  };
+  let { into, loaded } = await load(asked ?? null);
+  if (asked === undefined && loaded.settings.target !== null)
+    ({ into, loaded } = await load(loaded.settings.target));
   return { context: joinContext(base, loaded.settings), worktrees, into, loaded };
 }
 

@@ -54,10 +54,14 @@ export interface ForecastReport {
 
 export async function forecast(context: Context, request: ForecastRequest): Promise<ForecastReport> {
   const { into, worktrees } = request;
-  const [target, sources] = await Promise.all([
-    findTarget(context.refs, into),
-    findSources(context.refs, worktrees, { names: request.names, cwd: context.cwd, target: into }),
-  ]);
+  const finding = findSources(context.refs, worktrees, {
+    names: request.names,
+    cwd: context.cwd,
+    target: into,
+  });
+  finding.catch(() => undefined);
+  const target = await findTarget(context.refs, into);
+  const sources = await finding;
   const objects = await context.openObjects({ quarantine: true });
   try {
     const collected = await collect(context, objects, {

@@ -28,12 +28,18 @@ export interface LandRequest {
 /** Lands the work of all sources as one commit, or says what stands in the way. */
 export async function land(context: Context, request: LandRequest): Promise<LandReport> {
   const { into, worktrees } = request;
-  const [target, sources] = await Promise.all([
+  const finding = findSources(context.refs, worktrees, {
+    names: request.names,
+    cwd: context.cwd,
+    target: into,
+  });
+  finding.catch(() => undefined);
+  const [target] = await Promise.all([
     findTarget(context.refs, into),
-    findSources(context.refs, worktrees, { names: request.names, cwd: context.cwd, target: into }),
     context.refs.readIdentity(),
     requireFreeBranch(context, request.options.branch),
   ]);
+  const sources = await finding;
   const operation = newOperationId(context.clock.now());
   const work = (): Promise<LandReport> =>
     landSources(context, operation, request, { sources, worktrees, target });

@@ -25,8 +25,9 @@ interface Stages {
 const KIND_OF_TYPE: readonly (readonly [prefix: string, kind: ConflictKind])[] = [
   ['CONFLICT (binary)', 'binary'],
   ['CONFLICT (file/directory)', 'file-directory'],
-  ['CONFLICT (modify/delete)', 'modify-delete'],
+  // A rename with an edit against a deletion is told as both: the rename says more.
   ['CONFLICT (rename/delete)', 'rename-delete'],
+  ['CONFLICT (modify/delete)', 'modify-delete'],
   ['CONFLICT (rename/rename)', 'rename-rename'],
   ['CONFLICT (rename involved in collision)', 'rename-add'],
   ['CONFLICT (distinct modes)', 'mode'],
@@ -46,6 +47,7 @@ function kindOf(types: readonly string[], sides: Sides): ConflictKind {
     if (types.some((type) => type.startsWith(prefix))) return kind;
   }
   if (entries.some((entry) => entry?.mode === '120000')) return 'symlink';
+  if (sides.target !== null && sides.target.oid === sides.change?.oid) return 'mode';
   if (types.some((type) => type.startsWith('CONFLICT (contents)'))) {
     return sides.base === null ? 'add-add' : 'content';
   }

@@ -97,11 +97,19 @@ class RefStore implements Refs {
     return readWorktrees(this.#place.commonDir, this.#place.primary, (refs) => this.resolveCommits(refs));
   }
 
-  async readHead(): Promise<string | null> {
+  async followRef(ref: string): Promise<string> {
+    return (await this.#readSymbolic(ref)) ?? ref;
+  }
+
+  readHead(): Promise<string | null> {
+    return this.#readSymbolic('HEAD');
+  }
+
+  async #readSymbolic(ref: string): Promise<string | null> {
     const { code, stdout } = await this.#spawner.run({
-      args: ['symbolic-ref', '--quiet', 'HEAD'],
+      args: ['symbolic-ref', '--quiet', ref],
       gitDir: this.#place.commonDir,
-      accept: [0, 1],
+      accept: [0, 1, 128],
     });
     return code === 0 ? stdout.toString('utf8').trim() : null;
   }

@@ -150,6 +150,8 @@ export interface Refs {
   /** All or none, each with its old value, with reflog and fsync. */
   updateRefs(updates: readonly RefUpdate[], reason: string): Promise<RefOutcome>;
   listWorktrees(): Promise<WorktreeInfo[]>;
+  /** The ref that a symbolic ref stands for, else the ref itself. */
+  followRef(ref: string): Promise<string>;
   /** Full name of the branch that the repository's own HEAD names, or null when it is detached. */
   readHead(): Promise<string | null>;
   /** One value of the repository's configuration as git resolves it, or undefined. */
