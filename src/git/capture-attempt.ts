@@ -220,8 +220,8 @@ async function lookBehindRules(
     ...status.untracked,
   ];
   if (!haveRulesChanged(git.worktree.path, changed, status.ignored, tracked))
-    return { files: [], nested: [], left: [] };
-  return findHiddenWork(git, index, scratch, request.base, status.ignored, tracked);
+    return { files: [], nested: [], left: [], shown: [] };
+  return findHiddenWork(git, index, scratch, request.base, status, tracked);
 }
 
 async function requireSpace(
@@ -275,7 +275,7 @@ function unmergedFinding(paths: readonly GitPath[]): Finding {
   };
 }
 
-function hiddenFindings({ files, nested, left }: HiddenWork): Finding[] {
+function hiddenFindings({ files, nested, left, shown }: HiddenWork): Finding[] {
   const findings: Finding[] = [];
   const taken = [...files, ...nested].map(displayPath);
   if (taken.length > 0) {
@@ -284,6 +284,15 @@ function hiddenFindings({ files, nested, left }: HiddenWork): Finding[] {
       severity: 'warning',
       message: `Captured, although ignore rules of the workspace hide them that its base does not have: ${nameSome(taken)}.`,
       paths: firstNames(taken),
+    });
+  }
+  const unhidden = shown.map(displayPath);
+  if (unhidden.length > 0) {
+    findings.push({
+      check: 'ignore_rules_narrowed',
+      severity: 'warning',
+      message: `Captured, although the ignore rules of its base hide them: ${nameSome(unhidden)}.`,
+      paths: firstNames(unhidden),
     });
   }
   const names = left.map(displayPath);

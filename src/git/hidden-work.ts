@@ -15,6 +15,7 @@ import {
 } from './ignore-rules.ts';
 import type { IndexFacts } from './index-file.ts';
 import { CACHE_MARKS, isNeverSource, isReproducible } from './reproducible.ts';
+import type { WorkspaceStatus } from './status-format.ts';
 import { diskPath, findEntry, isRefusal } from './workspace-disk.ts';
 import type { WorkspaceGit } from './workspace-git.ts';
 
@@ -25,6 +26,8 @@ export interface HiddenWork {
   readonly nested: readonly GitPath[];
   /** What new rules hide and what is not captured; folders end with a slash. */
   readonly left: readonly GitPath[];
+  /** Untracked files that are captured, though the rules of the base ignore them. */
+  readonly shown: readonly GitPath[];
 }
 
 function baseName(path: string): string {
@@ -52,7 +55,7 @@ export function hidesWork(pattern: string, directory: string, tracked: IndexFact
   const last = segments.at(-1);
   if (last === undefined) return true;
   if (isReproducible(last as GitPath)) return false;
-  const anchored = pattern.startsWith('/') || body.includes('/');
+  const anchored = (pattern.startsWith('/') || body.includes('/')) && !body.startsWith('**/');
   if (anchored && !/[*?[\\]/.test(segments.join('/'))) {
     const path = [...(directory === '' ? [] : [directory]), ...segments].join('/') as GitPath;
     return tracked.directories.has(path) || tracked.paths.includes(path);
@@ -118,25 +121,29 @@ export async function findHiddenWork(
   index: string,
   scratch: string,
   base: Oid,
-  ignored: readonly GitPath[],
+  { ignored, untracked }: WorkspaceStatus,
   tracked: IndexFacts,
 ): Promise<HiddenWork> {
   const root = git.worktree.path;
   const candidates = ignored.filter((path) => !isNeverSource(path));
   const rules = await IgnoreRules.open(git, scratch, await readIgnoreFiles(git, index, base));
   try {
-    const ignoredInBase = await rules.findIgnored(candidates);
+    const ignoredInBase = await rules.findIgnored([...candidates, ...untracked]);
     const newly = candidates.filter((path) => !ignoredInBase.has(path));
     const hiding = await findWorkspaceRules(git, index, newly);
     const left: GitPath[] = [];
-    const shown: GitPath[] = [];
+    const work: GitPath[] = [];
     for (const [path, rule] of hiding) {
       const folder = folderOf(rule.source);
       const contained = isSelfContained(root, folder, tracked);
-      if (!contained && hidesWork(rule.pattern, folder, tracked)) shown.push(path);
+      if (!contained && hidesWork(rule.pattern, folder, tracked)) work.push(path);
       else if (folder === '' || !isCache(root, folder)) left.push(path);
     }
-    return { ...(await listFiles(root, shown, rules)), left };
+    return {
+      ...(await listFiles(root, work, rules)),
+      left,
+      shown: untracked.filter((path) => ignoredInBase.has(path)),
+    };
   } finally {
     await rules.close();
   }
