@@ -3,7 +3,8 @@
 // happens next.
 
 import { SennitError } from '../model/errors.ts';
-import type { GitPath, Oid } from '../model/ids.ts';
+import type { Finding } from '../model/finding.ts';
+import { displayPath, type GitPath, type Oid } from '../model/ids.ts';
 import type { Identity } from '../ports/git.ts';
 import { OWN_REFS } from './context.ts';
 import { inspectLanding } from './guards.ts';
@@ -45,14 +46,7 @@ export async function makeCandidate(session: LandSession, state: MergeState): Pr
   });
   session.addFindings(findings);
   const errors = findings.filter(({ severity }) => severity === 'error');
-  if (errors.length > 0) {
-    throw new SennitError('landing_refused', errors.map(({ message }) => message).join(' '), {
-      hint:
-        errors.map(({ remedy }) => remedy).find((remedy) => remedy !== undefined) ??
-        'Nothing has been changed.',
-      paths: errors.flatMap(({ paths }) => paths ?? []),
-    });
-  }
+  if (errors.length > 0) throw await refusal(session, errors);
   const commit = await writeLanding(session, state, tree);
   session.save('candidate.made', {
     candidate: commit,
@@ -79,6 +73,22 @@ export async function makeCandidate(session: LandSession, state: MergeState): Pr
     await anchorCandidate(session, commit);
   }
   return { outcome: 'made', commit, tree };
+}
+
+/** What the guards object to, as an error; markers are blamed on the sources that brought them. */
+async function refusal(session: LandSession, errors: readonly Finding[]): Promise<SennitError> {
+  const paths = errors.flatMap((error) => error.paths ?? []);
+  const hint =
+    errors.map(({ remedy }) => remedy).find((remedy) => remedy !== undefined) ?? 'Nothing has been changed.';
+  const message = errors.map((error) => error.message).join(' ');
+  if (errors.some(({ check }) => check !== 'markers_left'))
+    return new SennitError('landing_refused', message, { hint, paths });
+  const names: string[] = [];
+  for (const source of session.data.sources) {
+    const changed = (await changesOf(session.objects, source)).map(({ path }) => displayPath(path));
+    if (changed.some((path) => paths.includes(path))) names.push(source.name);
+  }
+  return new SennitError('source_markers', `${message} They come from ${names.join(', ')}.`, { hint, paths });
 }
 
 async function allowedPaths(

@@ -5,7 +5,7 @@
 
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { countMarkers } from '../merge/markers.ts';
+import { countMarkerLines } from '../merge/markers.ts';
 import type { Conflict } from '../model/conflict.ts';
 import { SennitError } from '../model/errors.ts';
 import { displayPath, type GitPath, type Oid, type OperationId } from '../model/ids.ts';
@@ -172,8 +172,11 @@ async function openProblem(
   settled: boolean,
 ): Promise<string | undefined> {
   if (isRegular(entry) && !context.patterns.mayHoldMarkers(conflict.path)) {
-    const content = Buffer.from(await objects.readBlob(entry.oid)).toString('latin1');
-    if (countMarkers(content) > 0) return 'conflict markers';
+    const read = async (one: TreeEntry | null): Promise<number> =>
+      isRegular(one) ? countMarkerLines(Buffer.from(await objects.readBlob(one.oid)).toString('latin1')) : 0;
+    const { base, target, change } = conflict.sides;
+    const [is, ...was] = await Promise.all([entry, base, target, change].map(read));
+    if ((is ?? 0) > Math.max(...was)) return 'conflict markers';
   }
   if (settled || !unmerged) return undefined;
   return sameEntry(entry, conflict.leftover) ? `${conflict.kind}, not decided` : undefined;

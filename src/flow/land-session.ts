@@ -61,6 +61,8 @@ export class LandSession {
   anchored: Promise<void> = Promise.resolve();
   /** Uncommitted work outside the sources: looked for while the rest goes on. */
   outside: Promise<readonly Finding[]> = Promise.resolve([]);
+  /** True when it waited for a person before. */
+  continued = false;
   /** Rejected pushes so far. */
   pushes = 0;
 

@@ -8,6 +8,7 @@ import type { HeldLock } from '../ports/ledger.ts';
 import { OWN_REFS } from './context.ts';
 import { closeScratch } from './hand-over.ts';
 import type { LandReport, LandSession } from './land-session.ts';
+import { findLateWork } from './late-work.ts';
 import { lockTarget } from './lock-target.ts';
 import { applyMove, type Move, type MovePlan, planMove } from './move-target.ts';
 
@@ -95,7 +96,8 @@ async function apply(
         if (remote === undefined) return;
         context.narrator.step(`pushing to ${remote.name}/${remoteBranch}`);
         const pushed = await context.remotes.push(remote.name, candidate.commit, remoteBranch, {
-          hooks: options.verify || context.settings.verify,
+          hooksFolder:
+            options.verify || context.settings.verify ? await context.refs.readHooksFolder() : null,
         });
         if (pushed.outcome === 'rejected') throw new PushRejected(pushed.message);
         session.save(
@@ -134,6 +136,9 @@ async function apply(
     session.save('scratch.removed', { handover: null });
   }
   context.journalPoint('cleaned-up');
+  // Without a gate or a person in between there was no time for late work.
+  if (session.gates.some(({ known }) => !known) || session.continued)
+    session.addFindings(await findLateWork(session));
   const pushed = remote === undefined ? null : `${remote.name}/${remoteBranch}`;
   if (options.pullRequest) await openPullRequest(session, candidate.commit, remoteBranch);
   const next = pushed === null ? ['sennit undo', 'sennit gc'] : ['sennit gc'];

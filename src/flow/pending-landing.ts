@@ -206,6 +206,7 @@ async function continueHeld(
     });
   }
   const session = new LandSession(context, objects, operation.id, readLandData(operation), false);
+  session.continued = true;
   const { merge, handover, sources } = session.data;
   if (merge?.open !== null && merge !== null && handover !== null) {
     const { open } = merge;

@@ -1,8 +1,8 @@
 // From what the user typed to sources: a worktree's path, a branch, a tag, a commit, or a glob over worktrees and
 // branches. Paths are matched against the repository's own records, and a directory's `.git` file only against them.
 
-import { realpath, stat } from 'node:fs/promises';
-import { basename, resolve } from 'node:path';
+import { lstat, realpath, stat } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
 import { SennitError } from '../model/errors.ts';
 import { isOid, type Oid, slugOf } from '../model/ids.ts';
 import type { Source, WorktreeInfo } from '../model/source.ts';
@@ -91,9 +91,24 @@ async function findWorktree(
             : `Its commits are still on the branch: land ${shortRef(worktree.branch)} instead. If it was moved, run \`git worktree repair <new path>\` first.`,
       });
     }
+    await requireLink(worktree);
     return worktree;
   }
   return undefined;
+}
+
+/** Without its `.git` file a worktree inside another repository is part of that one for every git command: what was done
+ * there by git was done elsewhere. Throws `source_unlinked`. */
+async function requireLink({ path, primary, linked }: WorktreeInfo): Promise<void> {
+  if (primary || linked || (await lstat(join(path, '.git')).catch(() => undefined)) !== undefined) return;
+  throw new SennitError(
+    'source_unlinked',
+    `The worktree ${path} has lost its .git file: git commands in it work on another repository.`,
+    {
+      hint: `Its files are untouched. Run \`git worktree repair ${path}\`, look at what \`git status\` says there, then land it.`,
+      next: [`git worktree repair ${path}`],
+    },
+  );
 }
 
 async function expandGlob(

@@ -22,6 +22,7 @@ export async function verifyByHooks(
   const file = join(folder, 'message');
   await mkdir(folder, { recursive: true });
   await writeFile(file, message);
+  const hooks = await context.refs.readHooksFolder();
   const scratch = await openGateWorktree(context, operation, 'hooks', tip);
   try {
     await context.checkouts.stageTree(scratch, tree);
@@ -32,7 +33,7 @@ export async function verifyByHooks(
       context.narrator.step(`hook ${hook}`);
       const logFile = join(folder, `hook-${hook}.log`);
       const result = await context.runner.run({
-        command: `git hook run --ignore-missing ${hook}${args}`,
+        command: `git -c core.hooksPath=${shellWord(hooks)} hook run --ignore-missing ${hook}${args}`,
         cwd: scratch.path,
         timeoutMs: context.settings.gates.timeoutMs,
         outputLimit: context.settings.gates.outputBytes,

@@ -1,7 +1,7 @@
 // Refs, worktree records and configuration of the repository, always by an explicit git dir. Refs move only in one
 // transaction that names every old value; a ref that is not where it was expected changes nothing.
 
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { SennitError } from '../model/errors.ts';
 import { isOid, type Oid } from '../model/ids.ts';
 import type { WorktreeInfo } from '../model/source.ts';
@@ -123,6 +123,24 @@ class RefStore implements Refs {
     return code === 0 ? stdout.toString('utf8').replace(/\0$/, '') : undefined;
   }
 
+  async readHooksFolder(): Promise<string> {
+    const { commonDir, primary, topLevel } = this.#place;
+    const { stdout } = await this.#spawner.run({
+      args: ['config', '-z', '--get-all', '--type=path', 'core.hooksPath'],
+      gitDir: commonDir,
+      accept: [0, 1],
+    });
+    // The last value is the one that keeps hooks from running in every call of ours.
+    const configured = stdout
+      .toString('utf8')
+      .split('\0')
+      .filter((path) => path !== '' && path !== '/dev/null')
+      .at(-1);
+    return configured === undefined
+      ? join(commonDir, 'hooks')
+      : resolve(primary ?? topLevel ?? commonDir, configured);
+  }
+
   readIdentity(): Promise<{ author: Identity; committer: Identity }> {
     this.#identity ??= this.#askIdentity();
     return this.#identity;
@@ -151,9 +169,4 @@ class RefStore implements Refs {
     const [author, committer] = await Promise.all([read('GIT_AUTHOR_IDENT'), read('GIT_COMMITTER_IDENT')]);
     return { author, committer };
   }
-}
-
-/** Where a ref's lock file would be; for recovery of locks that a dead process of ours left. */
-export function refLockFile(place: RepositoryPlace, ref: string): string {
-  return join(place.commonDir, `${ref}.lock`);
 }

@@ -1,7 +1,6 @@
 // Remotes: push without force, fetch into a private ref so that nothing shared moves, pull requests through `gh`.
 
 import { spawn } from 'node:child_process';
-import { join, resolve } from 'node:path';
 import { SennitError } from '../model/errors.ts';
 import type { Oid } from '../model/ids.ts';
 import type { RepositoryPlace } from '../ports/git.ts';
@@ -17,20 +16,6 @@ export function openRemotes(spawner: GitSpawner, place: RepositoryPlace, env: No
   const config = async (key: string): Promise<string | undefined> => {
     const { code, stdout } = await spawner.run({ args: ['config', '--get', key], gitDir, accept: [0, 1] });
     return code === 0 ? stdout.toString('utf8').trim() : undefined;
-  };
-  /** Where the user's hooks are, since every call of Sennit says that there are none. */
-  const hooksPath = async (): Promise<string> => {
-    const { stdout } = await spawner.run({
-      args: ['config', '-z', '--get-all', '--type=path', 'core.hooksPath'],
-      gitDir,
-      accept: [0, 1],
-    });
-    const configured = stdout
-      .toString('utf8')
-      .split('\0')
-      .filter((path) => path !== '' && path !== '/dev/null')
-      .at(-1);
-    return configured === undefined ? join(gitDir, 'hooks') : resolve(place.topLevel ?? gitDir, configured);
   };
   return {
     async findRemote(branchRef, wanted) {
@@ -54,7 +39,7 @@ export function openRemotes(spawner: GitSpawner, place: RepositoryPlace, env: No
       return { name, branch: (merge ?? branchRef).replace(/^refs\/heads\//, '') };
     },
 
-    async push(remote, commit, branch, { hooks }): Promise<PushOutcome> {
+    async push(remote, commit, branch, { hooksFolder }): Promise<PushOutcome> {
       const { code, stdout, stderr } = await spawner.run({
         args: [
           'push',
@@ -66,16 +51,17 @@ export function openRemotes(spawner: GitSpawner, place: RepositoryPlace, env: No
         ],
         gitDir,
         accept: [0, 1, 128],
-        ...(hooks ? { config: [['core.hooksPath', await hooksPath()] as const] } : {}),
+        ...(hooksFolder !== null ? { config: [['core.hooksPath', hooksFolder] as const] } : {}),
       });
       if (code === 0) return { outcome: 'pushed' };
       const said = `${stdout.toString('utf8')}\n${stderr}`;
+      const remoteSaid = [...stderr.matchAll(/^remote: ?(.*\S)\s*$/gm)].map((match) => match[1]).join(' / ');
       const rejection = /^!\t[^\t]*\t\[(?:remote )?rejected\] ?\(?([^)\n]*)/m.exec(said);
       if (rejection !== null && RACE.test(rejection[1] ?? ''))
         return { outcome: 'rejected', message: rejection[1] ?? '' };
       throw new SennitError(
         'push_failed',
-        `Pushing to ${remote} failed: ${rejection?.[1] ?? stderr.trim().split('\n').slice(-3).join(' / ')}`,
+        `Pushing to ${remote} failed: ${[rejection?.[1] ?? stderr.trim().split('\n').slice(-3).join(' / '), remoteSaid].filter(Boolean).join(': ')}`,
         {
           hint: 'Nothing has moved locally. Check the remote and your credentials, then run `sennit continue`.',
           retryable: true,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { countMarkers, takeSections } from './markers.ts';
+import { countMarkerLines, countMarkers, takeSections } from './markers.ts';
 
 const CONFLICT = 'one\n<<<<<<< main\nT\n||||||| abc\nB\n=======\nC\n>>>>>>> wt\ntwo\n';
 
@@ -22,4 +22,9 @@ test('taking one side of each conflict keeps what is merged around it', () => {
 test('markers that are not whole are never guessed at', () => {
   expect(takeSections('<<<<<<< main\nT\n=======\nC\n>>>>>>> wt\n', 'target')).toBeUndefined();
   expect(takeSections('<<<<<<< main\nT\n', 'target')).toBeUndefined();
+});
+
+test('half of a conflict that was taken out still counts by its lines', () => {
+  expect(countMarkerLines(CONFLICT.replace('<<<<<<< main\n', ''))).toBe(3);
+  expect(countMarkerLines('one\ntwo\n')).toBe(0);
 });

@@ -39,3 +39,12 @@ export function takeSections(text: string, side: 'base' | 'target' | 'change'): 
   }
   return section === 'none' ? out.join('\n') : undefined;
 }
+
+/** Number of lines that are any part of a conflict: what is left when somebody took out only some of its markers. */
+export function countMarkerLines(text: string): number {
+  let lines = 0;
+  for (const line of text.split('\n')) {
+    if (OPENING.test(line) || BASE_MARK.test(line) || MIDDLE.test(line) || CLOSING.test(line)) lines += 1;
+  }
+  return lines;
+}

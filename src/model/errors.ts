@@ -36,6 +36,7 @@ export const ERROR_CODES = {
   source_ambiguous: EXIT.usage,
   source_foreign: EXIT.usage,
   source_gone: EXIT.failed,
+  source_unlinked: EXIT.failed,
   source_is_target: EXIT.usage,
   source_unrelated: EXIT.failed,
   source_markers: EXIT.failed,

@@ -156,6 +156,8 @@ export interface Refs {
   readHead(): Promise<string | null>;
   /** One value of the repository's configuration as git resolves it, or undefined. */
   readConfig(key: string): Promise<string | undefined>;
+  /** The folder of the user's hooks, absolute: as configured, a relative one from the primary checkout. */
+  readHooksFolder(): Promise<string>;
   /** Who the user is, as git would write it into a commit. Throws `identity_missing`. */
   readIdentity(): Promise<{ readonly author: Identity; readonly committer: Identity }>;
 }

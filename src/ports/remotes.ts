@@ -16,13 +16,14 @@ export interface Remotes {
     branchRef: string,
     wanted: string | undefined,
   ): Promise<{ readonly name: string; readonly branch: string }>;
-  /** Pushes a commit to a branch, never forced; the user's pre-push hook runs only with `hooks`. Throws `push_failed`
+  /** Pushes a commit to a branch, never forced; the user's pre-push hook runs only where its folder is
+   * given. Throws `push_failed`
    * for anything but a rejection. */
   push(
     remote: string,
     commit: Oid,
     branch: string,
-    options: { readonly hooks: boolean },
+    options: { readonly hooksFolder: string | null },
   ): Promise<PushOutcome>;
   /** Fetches one branch into a private ref; null where the remote has no such branch. Touches no other ref. */
   fetch(remote: string, branch: string, into: string): Promise<Oid | null>;
