@@ -2,7 +2,7 @@
 // them is turned into an error that names the path, or into another try when the file changed under its hands.
 
 import { SennitError } from '../model/errors.ts';
-import { displayPath, type GitPath } from '../model/ids.ts';
+import { displayPath, type GitPath, pathBytes } from '../model/ids.ts';
 import { type FilterDecision, isLfsPointer, LFS_POINTER_LIMIT, parseFilterAttributes } from './filters.ts';
 import { unreadableError } from './read-status.ts';
 import { gitFailure } from './spawn.ts';
@@ -42,10 +42,21 @@ export async function addFiles(git: WorkspaceGit, index: string, paths: readonly
   if (unreadable.length > 0) throw unreadableError(unreadable.map(displayPath));
   if (RACE.test(stderr)) throw new Unstable('changed', []);
   const failure = gitFailure(ADD_ARGS, code, null, stderr);
-  const path = /^fatal: (?:Unable to process path (.*)|(.*): clean filter '.*' failed)$/m.exec(stderr);
-  if (path === null || failure.code === 'disk_full' || /object database|object file/.test(stderr))
-    throw failure;
-  throw incomplete(path[1] ?? path[2] ?? '', stderr);
+  if (failure.code === 'disk_full' || /object database|object file/.test(stderr)) throw failure;
+  const name = findNamed(stderr, paths);
+  throw name === undefined ? failure : incomplete(name, stderr);
+}
+
+/** The path that git's words are about:
+ * `fatal: Unable to process path a.ts`, `fatal: BOM is required in 'a.ts' if encoded as UTF-16`,
+ * `fatal: a.ts: clean filter 'lfs' failed`. */
+function findNamed(stderr: string, paths: readonly GitPath[]): string | undefined {
+  const known = new Map(paths.map((path) => [pathBytes(path).toString('utf8'), path]));
+  for (const match of stderr.matchAll(/path (.*)$|'([^'\n]*)'|^fatal: (.*?): /gm)) {
+    const path = known.get(match[1] ?? match[2] ?? match[3] ?? '');
+    if (path !== undefined) return displayPath(path);
+  }
+  return undefined;
 }
 
 function unacceptable(stderr: string): SennitError {

@@ -236,9 +236,12 @@ export async function planCapture(input: PlanInput): Promise<CapturePlan> {
     );
   }
 
-  const old = sortEntries(root, changed, input.maxFileBytes);
-  const added = sortEntries(root, fresh, input.maxFileBytes);
-  const linked = await findLinkedDirectories(input, added.links);
+  const sorted = sortEntries(root, [...changed, ...fresh], input.maxFileBytes);
+  const isFresh = new Set(fresh);
+  const linked = await findLinkedDirectories(
+    input,
+    sorted.links.filter((path) => isFresh.has(path)),
+  );
   if (linked.size > 0) {
     const paths = [...linked];
     findings.push(
@@ -250,24 +253,24 @@ export async function planCapture(input: PlanInput): Promise<CapturePlan> {
       ),
     );
   }
-  if (old.special.length > 0) {
+  if (sorted.special.length > 0) {
     findings.push(
       finding(
         'special_file_skipped',
         'warning',
-        `Taken as deleted, because sockets, pipes and devices cannot be kept: ${nameSome(old.special.map(displayPath))}.`,
-        old.special,
+        `Taken as deleted, because sockets, pipes and devices cannot be kept: ${nameSome(sorted.special.map(displayPath))}.`,
+        sorted.special,
       ),
     );
   }
   const left = new Set([...excluded, ...linked]);
-  const created = added.additions.filter((path) => !linked.has(path));
+  const additions = sorted.additions.filter((path) => !linked.has(path));
   const isBelowNested = below(nested);
   return {
-    deletions: [...deletions, ...old.special],
-    additions: [...old.additions, ...created],
-    created,
-    files: new Map([...old.files, ...added.files]),
+    deletions: [...deletions, ...sorted.special],
+    additions,
+    created: additions.filter((path) => isFresh.has(path)),
+    files: sorted.files,
     nested: repositories,
     gitDirs,
     findings,
