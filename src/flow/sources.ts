@@ -105,8 +105,8 @@ async function requireLink({ path, primary, linked }: WorktreeInfo): Promise<voi
     'source_unlinked',
     `The worktree ${path} has lost its .git file: git commands in it work on another repository.`,
     {
-      hint: `Its files are untouched. Run \`git worktree repair ${path}\`, look at what \`git status\` says there, then land it.`,
-      next: [`git worktree repair ${path}`],
+      hint: `Its files are untouched. Run \`git worktree repair\` in the primary checkout, look at what \`git status\` says there, then land it.`,
+      next: ['git worktree repair'],
     },
   );
 }

@@ -31,7 +31,7 @@ test('git in a workspace that lost its .git does not answer for the root (I06)',
   await runSennit(['gc', '.agents/a', '--apply'], { cwd: repo });
   expect(readState(repo)).toEqual(before);
 
-  repo.git('worktree', 'repair', '.agents/a');
+  repo.git('worktree', 'repair');
   repo.git('checkout', '-q', '--', 'f');
   await askSennit(['land', '.agents/a', '--into', 'main', '--no-gate'], 0, { cwd: repo });
   expect(repo.blob('main', 'f')).toBe('work of the agent\n');
