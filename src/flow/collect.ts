@@ -144,7 +144,8 @@ async function takeWorktree(
   if (!worktree.exists)
     throw new SennitError('source_gone', `The worktree ${worktree.path} is not there any more.`);
   const earlier = request.landed.filter((one) => one.identity === source.identity).map((one) => one.snapshot);
-  const [previous] = earlier;
+  // A clean-up may have let go of one whose workspace was away.
+  const [previous] = await context.refs.resolveCommits(earlier.slice(0, 1));
   const base =
     source.head === null
       ? request.tip

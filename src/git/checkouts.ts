@@ -16,6 +16,7 @@ import { decideFilters, findProgram } from './filters.ts';
 import type { GitCall, GitResult, GitSpawner } from './spawn.ts';
 import { parsePathList, parseRawDiff } from './tree-format.ts';
 import { linkTarget } from './worktree-list.ts';
+import { attachBranch, moveWorktree, rewind, writeIndexTree } from './worktree-moves.ts';
 
 /** `filters` are the names of content filters that the settings allow to run. */
 export function openCheckouts(
@@ -87,6 +88,26 @@ class CheckoutStore implements Checkouts {
     const adminDir = await linkTarget(path);
     await rm(path, { recursive: true, force: true, maxRetries: 3 });
     if (adminDir !== null) await this.forgetWorktree(adminDir);
+  }
+
+  writeIndexTree(worktree: WorktreeInfo): Promise<Oid | null> {
+    return writeIndexTree(
+      (place, call) => this.#in(place, call),
+      worktree,
+      join(this.#place.stateDir, 'tmp'),
+    );
+  }
+
+  rewind(scratch: ScratchWorktree, head: Oid, staged: Oid): Promise<void> {
+    return rewind((place, call) => this.#in(place, call), scratch, head, staged);
+  }
+
+  attachBranch(scratch: ScratchWorktree, branch: string): Promise<void> {
+    return attachBranch((place, call) => this.#in(place, call), scratch, branch);
+  }
+
+  moveScratch(scratch: ScratchWorktree, path: string): Promise<ScratchWorktree> {
+    return moveWorktree(scratch, path);
   }
 
   async forgetWorktree(adminDir: string): Promise<void> {
