@@ -70,17 +70,18 @@ export async function readTargets(
       landings.map(({ landing }) => landing),
       tip,
     );
-    const landed = new Set(
-      landings
-        .filter((_, at) => known[at] === true)
-        .flatMap(({ sources }) => sources.flatMap(({ snapshot }) => trees.get(snapshot) ?? [])),
-    );
+    const sources = landings
+      .filter((_, at) => known[at] === true)
+      .flatMap((landing) => landing.sources)
+      .filter(({ snapshot }) => trees.has(snapshot));
     found.push({
       ref,
       name: ref.replace(/^refs\/heads\//, ''),
       tip,
       tree: await objects.treeOf(tip),
-      landed,
+      landed: new Set(sources.flatMap(({ snapshot }) => trees.get(snapshot) ?? [])),
+      // Newest first: of several entries of one key, the last one stays.
+      snapshots: new Map(sources.reverse().map(({ identity, snapshot }) => [identity, snapshot])),
     });
   }
   return found;
