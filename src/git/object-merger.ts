@@ -1,0 +1,207 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { asOid, type GitPath, type Oid, slugOf } from '../model/ids.ts';
+import type { TreeEntry } from '../model/tree.ts';
+import type { History, MergeTreeResult } from '../ports/git.ts';
+import { customDrivers, flattenedAttributes } from './attributes.ts';
+import type { HermeticGit } from './hermetic-git.ts';
+import { historiesOf, parseParents } from './history.ts';
+import { parseMergeTree, parseMergeTreeBatch } from './merge-tree-format.ts';
+import type { ObjectReader } from './object-reader.ts';
+import type { ObjectWriter } from './object-writer.ts';
+import { parsePathList, type RawTreeEntry } from './tree-format.ts';
+
+/** Merges commits and answers what a merge needs to know of histories. */
+export class ObjectMerger {
+  readonly #git: HermeticGit;
+  readonly #reader: ObjectReader;
+  readonly #writer: ObjectWriter;
+  /** Attributes file that names custom merge drivers; '' for none. */
+  #drivers = '';
+
+  constructor(git: HermeticGit, reader: ObjectReader, writer: ObjectWriter) {
+    this.#git = git;
+    this.#reader = reader;
+    this.#writer = writer;
+  }
+
+  async useAttributesOf(tree: Oid, paths: readonly GitPath[]): Promise<void> {
+    const directories = new Set(['']);
+    for (const path of paths) {
+      for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1))
+        directories.add(path.slice(0, at + 1));
+    }
+    const files: { directory: string; text: string }[] = [];
+    const trees = new Map<string, Promise<RawTreeEntry[]>>();
+    // Each directory is read once, by way of its parent.
+    const entriesOf = (directory: string): Promise<RawTreeEntry[]> => {
+      const known = trees.get(directory);
+      if (known !== undefined) return known;
+      const reading = directory === '' ? this.#reader.readTree(tree) : readBelow(directory);
+      trees.set(directory, reading);
+      return reading;
+    };
+    const readBelow = async (directory: string): Promise<RawTreeEntry[]> => {
+      const slash = directory.lastIndexOf('/', directory.length - 2);
+      const name = directory.slice(slash + 1, -1);
+      const entry = (await entriesOf(directory.slice(0, slash + 1))).find((one) => one.name === name);
+      return entry?.mode === '40000' ? this.#reader.readTree(entry.oid) : [];
+    };
+    await Promise.all(
+      [...directories].map(async (directory) => {
+        const found = (await entriesOf(directory)).find(
+          ({ name, mode }) => name === '.gitattributes' && mode.startsWith('100'),
+        );
+        if (found !== undefined)
+          files.push({
+            directory,
+            text: Buffer.from(await this.#reader.readBlob(found.oid)).toString('latin1'),
+          });
+      }),
+    );
+    this.#git.attributes = files.length === 0 ? '' : join(this.#git.dir, 'attributes');
+    if (files.length > 0) await writeFile(this.#git.attributes, flattenedAttributes(files), 'latin1');
+    const drivers = customDrivers(files);
+    this.#drivers = drivers.length === 0 ? '' : join(this.#git.dir, 'drivers');
+    const lines = drivers.map(
+      ({ pattern, driver }) => `"${pattern.replace(/(["\\])/g, '\\$1')}" merge=${driver}\n`,
+    );
+    if (drivers.length > 0) await writeFile(this.#drivers, lines.join(''), 'latin1');
+  }
+
+  async mergeTree(
+    target: { oid: Oid; label: string },
+    change: { oid: Oid; label: string },
+  ): Promise<MergeTreeResult> {
+    // Labels come from the names that git was given, so each side gets a private ref of that name.
+    const names = [`${slugOf(target.label)}`, `${slugOf(change.label)}`];
+    if (names[0] === names[1]) names[1] = `${names[1]}-change`;
+    await Promise.all(
+      [target, change].map((side, i) =>
+        writeFile(join(this.#git.dir, 'refs', 'heads', names[i] ?? ''), `${side.oid}\n`),
+      ),
+    );
+    const { code, stdout, stderr } = await this.#git.run({
+      args: ['merge-tree', '--write-tree', '-z', '--messages', ...names],
+      accept: [0, 1, 128],
+    });
+    if (code === 128) return { outcome: 'refused', reason: stderr.trim() };
+    return parseMergeTree(stdout, code, stderr);
+  }
+
+  async mergePairs(pairs: readonly (readonly [Oid, Oid])[]): Promise<MergeTreeResult[]> {
+    if (pairs.length === 0) return [];
+    const { stdout } = await this.#git.run({
+      args: ['merge-tree', '--write-tree', '-z', '--stdin'],
+      stdin: pairs.map(([a, b]) => `${a} ${b}\n`).join(''),
+      accept: [0, 1],
+    });
+    return parseMergeTreeBatch(stdout, pairs.length);
+  }
+
+  async readHistories(tips: readonly Oid[], known: readonly Oid[]): Promise<History[]> {
+    if (tips.length === 0) return [];
+    const { stdout } = await this.#git.run({
+      args: ['rev-list', '--parents', '--stdin'],
+      stdin: `${[...tips, ...known.map((oid) => `^${oid}`)].join('\n')}\n`,
+    });
+    return historiesOf(tips, parseParents(stdout.toString('latin1')));
+  }
+
+  async findRenames(before: Oid, after: Oid): Promise<Map<GitPath, GitPath>> {
+    const { stdout } = await this.#git.run({
+      args: ['diff-tree', '-r', '-z', '-M', '-l7000', '--diff-filter=R', '--name-status', before, after],
+    });
+    const fields = parsePathList(stdout);
+    const renames = new Map<GitPath, GitPath>();
+    for (let i = 0; i + 2 < fields.length; i += 3) {
+      const [from, to] = [fields[i + 1], fields[i + 2]];
+      if (from !== undefined && to !== undefined) renames.set(from, to);
+    }
+    return renames;
+  }
+
+  async findDrivers(paths: readonly GitPath[]): Promise<Map<GitPath, string>> {
+    const found = new Map<GitPath, string>();
+    if (this.#drivers === '' || paths.length === 0) return found;
+    const { stdout } = await this.#git.run({
+      args: ['check-attr', '-z', '--stdin', 'merge'],
+      config: [['core.attributesFile', this.#drivers]],
+      stdin: Buffer.from(paths.map((path) => `${path}\0`).join(''), 'latin1'),
+    });
+    const fields = stdout.toString('latin1').split('\0');
+    for (let i = 0; i + 2 < fields.length; i += 3) {
+      const value = fields[i + 2] ?? '';
+      if (!['unspecified', 'unset', 'set', 'text', 'binary', 'union'].includes(value))
+        found.set(fields[i] as GitPath, value);
+    }
+    return found;
+  }
+
+  async applyPatch(sides: { base: TreeEntry; target: TreeEntry; change: TreeEntry }): Promise<Oid | null> {
+    // A private index with the target's blob at a fixed name, and a patch with full ids so that the three-way
+    // fall-back finds its base.
+    const name = 'file';
+    const env = { GIT_INDEX_FILE: join(this.#git.dir, 'patch.index') };
+    return this.#git.queued('patch', async () => {
+      await rm(env.GIT_INDEX_FILE, { force: true });
+      const before = await this.#writer.writeTree([{ mode: sides.base.mode, name, oid: sides.base.oid }]);
+      const after = await this.#writer.writeTree([{ mode: sides.change.mode, name, oid: sides.change.oid }]);
+      const patch = await this.#git.run({
+        args: ['diff-tree', '-p', '--binary', '--full-index', before, after],
+      });
+      await this.#git.run({
+        args: ['update-index', '--add', '--cacheinfo', `${sides.target.mode},${sides.target.oid},${name}`],
+        env,
+      });
+      const { code } = await this.#git.run({
+        args: ['apply', '--cached', '--3way', '-'],
+        env,
+        stdin: patch.stdout,
+        accept: [0, 1, 128],
+      });
+      if (code !== 0) return null;
+      const { stdout } = await this.#git.run({ args: ['ls-files', '-s', '-z'], env });
+      const match = /^\d+ ([0-9a-f]+) 0\tfile\0$/.exec(stdout.toString('latin1'));
+      return match === null ? null : asOid(match[1] ?? '');
+    });
+  }
+
+  async mergeBases(a: Oid, b: Oid): Promise<Oid[]> {
+    const { stdout } = await this.#git.run({ args: ['merge-base', '--all', a, b], accept: [0, 1] });
+    return stdout.toString('latin1').split('\n').filter(Boolean).map(asOid);
+  }
+
+  async mergeBasesOfAll(commits: readonly Oid[]): Promise<Oid[]> {
+    const { stdout } = await this.#git.run({
+      args: ['merge-base', '--octopus', '--all', ...commits],
+      accept: [0, 1],
+    });
+    return stdout.toString('latin1').split('\n').filter(Boolean).map(asOid);
+  }
+
+  async isAncestor(ancestor: Oid, descendant: Oid): Promise<boolean> {
+    if (ancestor === descendant) return true;
+    return (
+      (await this.#git.run({ args: ['merge-base', '--is-ancestor', ancestor, descendant], accept: [0, 1] }))
+        .code === 0
+    );
+  }
+
+  async areAncestors(commits: readonly Oid[], descendant: Oid): Promise<boolean[]> {
+    if (commits.length === 0) return [];
+    const { stdout: checked } = await this.#git.run({
+      args: ['cat-file', '--batch-check=%(objecttype)'],
+      stdin: `${commits.join('\n')}\n`,
+    });
+    const types = checked.toString('latin1').split('\n');
+    const there = commits.filter((_, i) => types[i] === 'commit');
+    const { stdout } = await this.#git.run({
+      args: ['rev-list', '--stdin'],
+      stdin: `${[...there, `^${descendant}`].join('\n')}\n`,
+    });
+    const outside = new Set(stdout.toString('latin1').split('\n'));
+    const existing = new Set(there);
+    return commits.map((commit) => existing.has(commit) && !outside.has(commit));
+  }
+}

@@ -1,0 +1,117 @@
+import { SennitError } from '../model/errors.ts';
+import type { GitPath, Oid } from '../model/ids.ts';
+import type { EntryChange, Mode, TreeEntry } from '../model/tree.ts';
+import type { CommitInfo } from '../ports/git.ts';
+import { parseCommit } from './commit-format.ts';
+import type { HermeticGit } from './hermetic-git.ts';
+import { parseRawDiff, parseTreeObject, type RawTreeEntry } from './tree-format.ts';
+
+/** Blobs that are asked for at a time when many are read: enough to keep the pipe full, few enough for the memory. */
+const READ_AHEAD = 64;
+
+const READ = ['cat-file', '--batch'];
+const CHECK = ['cat-file', '--batch-check'];
+const DIFF = ['diff-tree', '--stdin', '-r', '-z', '--raw', '--no-renames', '--no-abbrev'];
+
+/** Reads objects through co-processes that answer in the order in which they were asked. */
+export class ObjectReader {
+  readonly #git: HermeticGit;
+  readonly #hashBytes: 20 | 32;
+  /** Trees of commits that were read or written. */
+  readonly trees = new Map<Oid, Oid>();
+
+  constructor(git: HermeticGit) {
+    this.#git = git;
+    this.#hashBytes = git.place.objectFormat === 'sha256' ? 32 : 20;
+  }
+
+  #readObject(oid: string): Promise<{ type: string; content: Buffer }> {
+    return this.#git.asked(READ, `${oid}\n`, async (process) => {
+      const head = (await process.readUntil('\n')).toString('latin1'); // `<oid> <type> <size>` or `<name> missing`
+      const match = /^([0-9a-f]+) (\w+) (\d+)$/.exec(head);
+      if (match === null) throw missingObject(oid);
+      const content = await process.read(Number(match[3]));
+      await process.read(1);
+      return { type: match[2] ?? '', content };
+    });
+  }
+
+  async readTree(oid: Oid): Promise<RawTreeEntry[]> {
+    const { type, content } = await this.#readObject(oid);
+    if (type !== 'tree') throw new SennitError('git_failed', `Object ${oid} is a ${type}, not a tree.`);
+    return parseTreeObject(content, this.#hashBytes);
+  }
+
+  async readCommit(oid: Oid): Promise<CommitInfo> {
+    const { type, content } = await this.#readObject(oid);
+    if (type !== 'commit') throw new SennitError('git_failed', `Object ${oid} is a ${type}, not a commit.`);
+    const info = parseCommit(oid, content);
+    this.trees.set(oid, info.tree);
+    return info;
+  }
+
+  async treeOf(commit: Oid): Promise<Oid> {
+    return this.trees.get(commit) ?? (await this.readCommit(commit)).tree;
+  }
+
+  async readBlob(oid: Oid): Promise<Uint8Array> {
+    return (await this.#readObject(oid)).content;
+  }
+
+  async readBlobs(
+    oids: readonly Oid[],
+    limit: number,
+    visit: (oid: Oid, content: Uint8Array | null) => void,
+  ): Promise<void> {
+    if (oids.length === 0) return;
+    const sizes = await Promise.all(oids.map((oid) => this.blobSize(oid)));
+    const small = oids.filter((_, i) => (sizes[i] ?? 0) <= limit);
+    for (const [i, oid] of oids.entries()) if ((sizes[i] ?? 0) > limit) visit(oid, null);
+    for (let from = 0; from < small.length; from += READ_AHEAD) {
+      const part = small.slice(from, from + READ_AHEAD);
+      await Promise.all(part.map(async (oid) => visit(oid, await this.readBlob(oid))));
+    }
+  }
+
+  blobSize(oid: Oid): Promise<number> {
+    return this.#git.asked(CHECK, `${oid}\n`, async (process) => {
+      const head = (await process.readUntil('\n')).toString('latin1');
+      const match = /^[0-9a-f]+ \w+ (\d+)$/.exec(head);
+      if (match === null) throw missingObject(oid);
+      return Number(match[1]);
+    });
+  }
+
+  diffTrees(before: Oid, after: Oid): Promise<EntryChange[]> {
+    if (before === after) return Promise.resolve([]);
+    // A line that begins with no object id is echoed and flushed: it marks the end of one answer. The random part keeps
+    // a hostile file name from looking like it.
+    const mark = `end-${Math.random().toString(36).slice(2)}${before.slice(0, 8)}\n`;
+    const head = `${before} ${after}\n`;
+    return this.#git.asked(DIFF, head + mark, async (process) => {
+      const bytes = await process.readUntil(mark);
+      if (bytes.toString('latin1', 0, head.length) !== head) throw missingObject(`${before} or ${after}`);
+      return parseRawDiff(bytes.subarray(head.length));
+    });
+  }
+
+  async entryAt(tree: Oid, path: GitPath): Promise<TreeEntry | null> {
+    const parts = path.split('/');
+    let at = tree;
+    for (const [i, part] of parts.entries()) {
+      const found = (await this.readTree(at)).find((entry) => entry.name === part);
+      if (found === undefined) return null;
+      const isTree = found.mode === '40000';
+      if (i === parts.length - 1) return isTree ? null : { mode: found.mode as Mode, oid: found.oid };
+      if (!isTree) return null;
+      at = found.oid;
+    }
+    return null;
+  }
+}
+
+function missingObject(oid: string): SennitError {
+  return new SennitError('object_missing', `The repository lacks the object ${oid}.`, {
+    hint: 'In a shallow or partial clone fetch it (`git fetch --unshallow` or `git fetch --refetch`); else run `git fsck`.',
+  });
+}
