@@ -81,7 +81,7 @@ test('an unknown source, also among known ones', async () => {
   repo.commitTo('known', { new: 'new\n' });
   for (const name of ['nosuch', '../nosuch', 'nosuch/*', '', 'refs/heads/nosuch', '-', 'HEAD~99', '@{u}']) {
     await expectUntouched(repo, {
-      args: ['land', 'known', '--into', 'main', '--no-gate', '--', name],
+      args: ['land', '--into', 'main', '--no-gate', 'known', name],
       exit: 2,
       code: 'source_unknown',
     });

@@ -27,6 +27,18 @@ test('--push brings the landed commit to the remote branch', async () => {
   expect(Object.keys(origin.refs())).toEqual(['refs/heads/main']);
 });
 
+test('a remote with a relative address is found from wherever the command runs', async () => {
+  const { repo, origin } = withRemote();
+  repo.git('remote', 'set-url', 'origin', '../origin');
+  const a = repo.worktree('a');
+  a.write('new', 'new\n');
+  for (const cwd of [repo, repo.place.at('repo/src'), a]) {
+    a.write('new', `from ${cwd.dir}\n`);
+    await askSennit(['land', a.dir, '--into', 'main', '--no-gate', '--push'], 0, { cwd });
+    expect(origin.blob('main', 'new')).toBe(`from ${cwd.dir}\n`);
+  }
+});
+
 test('without --push nothing leaves the machine', async () => {
   const { repo, origin } = withRemote();
   repo.worktree('a').write('new', 'new\n');
