@@ -218,7 +218,7 @@ async function mergeOne(
   input: MergeInput,
   state: MergeState,
   source: LandSource,
-  _members: readonly LandSource[],
+  members: readonly LandSource[],
 ): Promise<OneMerge> {
   const { objects } = input;
   const start = input.now();
@@ -316,14 +316,15 @@ async function mergeOne(
       },
     };
   }
+  const names = members.map(({ name }) => name);
   const accumulated = await objects.writeCommit({
     tree,
     parents: [state.accumulated, source.prepared],
-    message: `sennit: merge ${source.name}\n`,
+    message: `sennit: merge ${names.join(', ')}\n`,
   });
   return {
     outcome: 'merged',
-    state: advanced(state, { accumulated, tree, names: [source.name], paths, regenerate: [...regenerate] }),
+    state: advanced(state, { accumulated, tree, names, paths, regenerate: [...regenerate] }),
   };
 }
 
