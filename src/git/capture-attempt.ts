@@ -19,6 +19,7 @@ import { findHiddenWork, type HiddenWork, haveRulesChanged } from './hidden-work
 import type { IndexFacts } from './index-file.ts';
 import { measureAside, setAside } from './nested.ts';
 import { readStatus } from './read-status.ts';
+import { settled } from './settled.ts';
 import {
   clearHidingBits,
   diffIndex,
@@ -94,7 +95,7 @@ export async function attemptCapture(
 ): Promise<Attempt> {
   const { scratch, isExcluded } = options;
   const index = join(scratch, 'index');
-  const [config, shadow] = await Promise.all([readConfig(plainGit, index), makeShadowIndex(plainGit, index)]);
+  const [config, shadow] = await settled([readConfig(plainGit, index), makeShadowIndex(plainGit, index)]);
   const filters = decide(plainGit, config, request.filters);
   const git = plainGit.with(filters.config);
   const root = git.worktree.path;
@@ -127,7 +128,7 @@ export async function attemptCapture(
   await requireSpace(git, scratch, plan, asideBytes);
 
   await dropEntries(git, index, plan.deletions);
-  await Promise.all([addFiles(git, index, plan.additions), requireFilters(git, index, plan.files, filters)]);
+  await settled([addFiles(git, index, plan.additions), requireFilters(git, index, plan.files, filters)]);
   const aside: { path: GitPath; tree: Oid }[] = [];
   for (const one of kept) {
     const path = one.directory === '' ? ('.' as GitPath) : one.directory;
@@ -135,7 +136,7 @@ export async function attemptCapture(
   }
 
   const isUpdated = plan.additions.length > 0 || plan.deletions.length > 0;
-  const [tree, proof] = await Promise.all([
+  const [tree, proof] = await settled([
     writeTree(git, index),
     isUpdated && options.prove ? readStatus(git, index, 'proof') : status,
   ]);
@@ -233,7 +234,7 @@ async function requireSpace(
   let bytes = 0;
   for (const size of plan.files.values()) bytes += size;
   const besides = asides.reduce((sum, size) => sum + size, 0);
-  await Promise.all([
+  await settled([
     requireFreeSpace(git.objectsDir, bytes + besides),
     // An index may be written three times over, with its lock; copies of nested repositories go one by one.
     requireFreeSpace(scratch, Math.max(0, ...asides)),

@@ -16,6 +16,7 @@ import { type Attempt, attemptCapture, readFilters } from './capture-attempt.ts'
 import { haveRulesChanged } from './hidden-work.ts';
 import { listLeftovers } from './leftovers.ts';
 import { readStatus } from './read-status.ts';
+import { settled } from './settled.ts';
 import { readIndexFacts } from './shadow-index.ts';
 import type { GitSpawner } from './spawn.ts';
 import { parsePathList } from './tree-format.ts';
@@ -145,7 +146,7 @@ class WorkspaceStore implements Workspaces {
     if (kept?.tree !== tree || kept.workspaceIndex !== (await indexMark(worktree))) return false;
     const index = join(scratch, KEPT_INDEX);
     const git = plainGit.with((await readFilters(plainGit, index, request.filters)).config);
-    const [status, facts] = await Promise.all([
+    const [status, facts] = await settled([
       readStatus(git, index, 'again'),
       readIndexFacts(index, git.hashBytes),
     ]);
@@ -169,7 +170,7 @@ const KEPT_INDEX = 'index';
 const KEPT_NOTE = 'kept.json';
 
 async function forget(scratch: string): Promise<void> {
-  await Promise.all([
+  await settled([
     rm(join(scratch, KEPT_NOTE), { force: true }),
     rm(join(scratch, KEPT_INDEX), { force: true }),
   ]);

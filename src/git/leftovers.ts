@@ -50,19 +50,29 @@ function bytesBelow(root: string, top: GitPath): number {
   return bytes;
 }
 
-/** Sockets, pipes and devices outside of ignored folders and git dirs. */
-function findSpecial(root: string, skipped: ReadonlySet<GitPath>): GitPath[] {
-  const found: GitPath[] = [];
+interface Unseen {
+  /** Sockets, pipes and devices. */
+  readonly special: GitPath[];
+  /** Git dirs below the top, with a slash at their end. */
+  readonly gitDirs: GitPath[];
+}
+
+/** What git passes over in folders that are not ignored. */
+function findUnseen(root: string, skipped: ReadonlySet<GitPath>): Unseen {
+  const special: GitPath[] = [];
+  const gitDirs: GitPath[] = [];
   const open = ['' as GitPath];
   for (let directory = open.pop(); directory !== undefined; directory = open.pop()) {
     for (const entry of readFolder(root, directory)) {
       const path = childOf(directory, entry.name);
       if (entry.isDirectory()) {
-        if (gitPathOf(entry.name) !== '.git' && !skipped.has(`${path}/` as GitPath)) open.push(path);
-      } else if (!entry.isFile() && !entry.isSymbolicLink()) found.push(path);
+        if (gitPathOf(entry.name) !== '.git') {
+          if (!skipped.has(`${path}/` as GitPath)) open.push(path);
+        } else if (directory !== '') gitDirs.push(`${path}/` as GitPath);
+      } else if (!entry.isFile() && !entry.isSymbolicLink()) special.push(path);
     }
   }
-  return found.sort();
+  return { special: special.sort(), gitDirs: gitDirs.sort() };
 }
 
 /** Lists what a snapshot of the workspace does not hold. */
@@ -72,12 +82,13 @@ export async function listLeftovers(plainGit: WorkspaceGit): Promise<Leftovers> 
   const git = plainGit.with((await readFilters(plainGit, index, [])).config);
   const { stdout } = await git.run(index, { args: [...STATUS_ARGS, STATUS_IGNORED_ARG] });
   const { ignored } = parseStatus(stdout);
+  const { special, gitDirs } = findUnseen(root, new Set(ignored));
   return {
-    ignored: ignored.map((path) => ({
+    ignored: [...ignored, ...gitDirs].map((path) => ({
       path,
       reproducible: isReproducible(path),
       bytes: bytesBelow(root, path),
     })),
-    special: findSpecial(root, new Set(ignored)),
+    special,
   };
 }
