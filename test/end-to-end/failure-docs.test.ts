@@ -1,8 +1,8 @@
 // docs/failure-modes.md holds every error code with its exit code, and every name of a finding that the source can give,
-// and none that does not exist. Names are found in the syntax of the sources, and one that is computed in a way that
-// this cannot follow fails the test.
+// and none that does not exist. Names are found in the syntax and the types of the sources; one that is computed in a way
+// that this cannot follow fails the test.
 
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
@@ -15,27 +15,26 @@ const PAGE = readFileSync(join(ROOT, 'docs', 'failure-modes.md'), 'utf8');
 /** Properties called `check` that are no names of findings. */
 const NO_FINDINGS = new Set(['src/cli/contract.ts']);
 
-function listSources(): string[] {
-  return readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
-    .map((name) => join(ROOT, 'src', name));
-}
-
 function visitAll(node: ts.Node, visit: (node: ts.Node) => void): void {
   visit(node);
   ts.forEachChild(node, (child) => visitAll(child, visit));
 }
 
-/** The texts that an expression can be, as far as its syntax says; undefined where it does not. */
-function textsOf(expression: ts.Expression): string[] | undefined {
-  if (ts.isStringLiteral(expression)) return [expression.text];
-  if (ts.isParenthesizedExpression(expression) || ts.isAsExpression(expression))
-    return textsOf(expression.expression);
-  if (ts.isConditionalExpression(expression)) {
-    const [whenTrue, whenFalse] = [textsOf(expression.whenTrue), textsOf(expression.whenFalse)];
-    return whenTrue === undefined || whenFalse === undefined ? undefined : [...whenTrue, ...whenFalse];
+/** The texts that an expression can be, as its type says; undefined where that is any text. */
+function textsOf(expression: ts.Expression, checker: ts.TypeChecker): string[] | undefined {
+  if (ts.isTemplateExpression(expression)) {
+    let texts = [expression.head.text];
+    for (const { expression: part, literal } of expression.templateSpans) {
+      const parts = textsOf(part, checker);
+      if (parts === undefined) return undefined;
+      texts = texts.flatMap((text) => parts.map((each) => `${text}${each}${literal.text}`));
+    }
+    return texts;
   }
-  return undefined;
+  const type = checker.getTypeAtLocation(expression);
+  const kinds = type.isUnion() ? type.types : [type];
+  const texts = kinds.flatMap((kind) => (kind.isStringLiteral() ? [kind.value] : []));
+  return texts.length === kinds.length ? texts : undefined;
 }
 
 /** The function around a node that has a parameter of this name, with the parameter's place. */
@@ -49,13 +48,12 @@ function findParameter(node: ts.Node, name: string): { fn: string; at: number } 
 }
 
 /** Names of findings that one source gives; throws where one cannot be told. */
-function checksOf(file: string): string[] {
-  const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.ESNext, true);
+function checksOf(source: ts.SourceFile, checker: ts.TypeChecker): string[] {
   const found: string[] = [];
   const fail = (node: ts.Node): never => {
     const { line } = source.getLineAndCharacterOfPosition(node.getStart());
     throw new Error(
-      `${relative(ROOT, file)}:${line + 1}: the name of this finding cannot be told from the syntax`,
+      `${relative(ROOT, source.fileName)}:${line + 1}: the name of this finding cannot be told`,
     );
   };
   visitAll(source, (node) => {
@@ -66,7 +64,7 @@ function checksOf(file: string): string[] {
     if (!isCheck) return;
     const value = ts.isPropertyAssignment(node) ? node.initializer : node.name;
     if (ts.isFunctionLike(value)) return;
-    const texts = textsOf(value as ts.Expression);
+    const texts = textsOf(value, checker);
     if (texts !== undefined) {
       found.push(...texts);
       return;
@@ -80,7 +78,7 @@ function checksOf(file: string): string[] {
       if (call.expression.text !== parameter.fn) return;
       calls += 1;
       const argument = call.arguments[parameter.at];
-      found.push(...((argument === undefined ? undefined : textsOf(argument)) ?? fail(call)));
+      found.push(...((argument === undefined ? undefined : textsOf(argument, checker)) ?? fail(call)));
     });
     if (calls === 0) fail(node);
   });
@@ -89,8 +87,14 @@ function checksOf(file: string): string[] {
 
 /** All names of findings in the sources. */
 function readChecks(): string[] {
-  const files = listSources().filter((file) => !NO_FINDINGS.has(relative(ROOT, file)));
-  return [...new Set(files.flatMap(checksOf))].sort();
+  const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.build.json'), ts.sys.readFile);
+  const { options, fileNames } = ts.parseJsonConfigFileContent(config, ts.sys, ROOT);
+  const program = ts.createProgram(fileNames, options);
+  const checker = program.getTypeChecker();
+  const sources = program
+    .getSourceFiles()
+    .filter(({ fileName }) => fileNames.includes(fileName) && !NO_FINDINGS.has(relative(ROOT, fileName)));
+  return [...new Set(sources.flatMap((source) => checksOf(source, checker)))].sort();
 }
 
 test('every error code is on the page with its exit code, and no other', () => {
