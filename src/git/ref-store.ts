@@ -114,6 +114,13 @@ class RefStore implements Refs {
     return code === 0 ? stdout.toString('utf8').trim() : null;
   }
 
+  async mendConfig(key: string, value: string | null): Promise<void> {
+    await this.#spawner.run({
+      args: ['config', '--local', ...(value === null ? ['--unset-all', key] : [key, value])],
+      gitDir: this.#place.commonDir,
+    });
+  }
+
   async readConfig(key: string): Promise<string | undefined> {
     const { code, stdout } = await this.#spawner.run({
       args: ['config', '-z', '--get', key],

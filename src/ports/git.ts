@@ -156,6 +156,8 @@ export interface Refs {
   readHead(): Promise<string | null>;
   /** One value of the repository's configuration as git resolves it, or undefined. */
   readConfig(key: string): Promise<string | undefined>;
+  /** Sets one value of the repository's own configuration; null removes all of the key's. Only to mend it. */
+  mendConfig(key: string, value: string | null): Promise<void>;
   /** The folder of the user's hooks, absolute: as configured, a relative one from the primary checkout. */
   readHooksFolder(): Promise<string>;
   /** Who the user is, as git would write it into a commit. Throws `identity_missing`. */
