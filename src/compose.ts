@@ -4,23 +4,11 @@ import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { DEFAULT_SETTINGS } from './config/defaults.ts';
-import { explainSettings } from './config/explain.ts';
 import { type LoadedSettings, loadSettings, type SettingsFlags } from './config/load-config.ts';
 import { matchGenerated, matchPaths } from './config/path-patterns.ts';
 import type { Context, JournalPoint } from './flow/context.ts';
-import { forecast } from './flow/forecast.ts';
-import { land } from './flow/land.ts';
-import { forecastAnswer, landAnswer } from './flow/land-answer.ts';
 import type { LandReport, LandWord } from './flow/land-session.ts';
-import {
-  abortLanding,
-  continueLanding,
-  previewContinue,
-  requirePending,
-  resolveConflict,
-  showPending,
-} from './flow/pending-landing.ts';
-import { type Recovered, recover, recoveryFindings } from './flow/recover.ts';
+import type { Recovered } from './flow/recover.ts';
 import { targetRef } from './flow/target.ts';
 import { tmpFolderOf } from './flow/tmp-folder.ts';
 import { createWorkspaces } from './git/capture.ts';
@@ -132,6 +120,27 @@ function crashAt(name: JournalPoint, env: NodeJS.ProcessEnv): void {
   if (env['SENNIT_TEST_CRASH_AT'] === name) process.kill(process.pid, 'SIGKILL');
 }
 
+/** Flows by the command that needs them: a command loads no more than its own, so that each starts fast. */
+const flows = {
+  archive: () => import('./flow/archive.ts'),
+  cleanUp: () => import('./flow/clean-up.ts'),
+  cleanUpAnswer: () => import('./flow/clean-up-answer.ts'),
+  explain: () => import('./config/explain.ts'),
+  forecast: () => import('./flow/forecast.ts'),
+  land: () => import('./flow/land.ts'),
+  landAnswer: () => import('./flow/land-answer.ts'),
+  log: () => import('./flow/log.ts'),
+  pending: () => import('./flow/pending-landing.ts'),
+  recover: () => import('./flow/recover.ts'),
+  status: () => import('./flow/status.ts'),
+  undo: () => import('./flow/undo.ts'),
+};
+
+async function recoverFirst(context: OpenContext): Promise<readonly Recovered[]> {
+  const running = context.readLedger()?.listOperations({ states: ['running'] }) ?? [];
+  return running.length === 0 ? [] : (await flows.recover()).recover(context);
+}
+
 /** The settings at a target's tip: `sennit.yaml` is read from the branch, never from a workspace. */
 async function readSettings(
   { spawner, place }: Base,
@@ -141,6 +150,13 @@ async function readSettings(
   const file = await readFileAt(spawner, place, ref, 'sennit.yaml');
   const label = `sennit.yaml at ${ref.replace(/^refs\/heads\//, '')}@${file?.commit.slice(0, 8)}`;
   return loadSettings(file === null ? null : { text: file.text, label }, flags);
+}
+
+/** The settings of the branch that is checked out here; the defaults where none is. */
+async function settingsHere(base: Base): Promise<Settings> {
+  const head = await base.refs.readHead();
+  const [commit] = head === null ? [undefined] : await base.refs.resolveCommits([head]);
+  return head === null || commit === undefined ? DEFAULT_SETTINGS : (await readSettings(base, head)).settings;
 }
 
 interface TargetContext {
@@ -174,8 +190,8 @@ async function openTarget(
 async function openPending(options: ComposeOptions, id: string | undefined): Promise<OpenContext> {
   const base = await openBase(options);
   const context = joinContext(base, DEFAULT_SETTINGS);
-  await recover(context);
-  const { target } = requirePending(context, id ?? null);
+  await recoverFirst(context);
+  const { target } = (await flows.pending()).requirePending(context, id ?? null);
   if (target === null) return context;
   const { settings } = await readSettings(base, target);
   context.close();
@@ -191,32 +207,64 @@ async function withObjects<T>(context: OpenContext, work: (objects: Objects) => 
   }
 }
 
-function outcomeOf(answer: Answer, recovered: readonly Recovered[] = []): CommandOutcome {
-  const findings = [...recoveryFindings(recovered), ...answer.findings];
-  return { answer: { ...answer, findings }, exitCode: RESULT_EXITS[answer.result] };
+async function outcomeOf(answer: Answer, recovered: readonly Recovered[] = []): Promise<CommandOutcome> {
+  const told = recovered.length === 0 ? [] : (await flows.recover()).recoveryFindings(recovered);
+  return {
+    answer: { ...answer, findings: [...told, ...answer.findings] },
+    exitCode: RESULT_EXITS[answer.result],
+  };
 }
+
+/** What commands about a landing that waits work with. */
+type Pending = Awaited<ReturnType<typeof flows.pending>> &
+  Pick<Awaited<ReturnType<typeof flows.landAnswer>>, 'landAnswer'>;
+type Archive = Awaited<ReturnType<typeof flows.archive>> & Awaited<ReturnType<typeof flows.cleanUpAnswer>>;
 
 /** The commands that front ends offer. */
 export function createCommands(options: ComposeOptions): Commands {
   /** A command about a landing that waits. */
   const onPending = async (
     id: string | undefined,
-    work: (context: OpenContext, objects: Objects) => Promise<Answer>,
+    work: (context: OpenContext, objects: Objects, on: Pending) => Promise<Answer>,
   ): Promise<CommandOutcome> => {
+    const [pending, { landAnswer }] = await Promise.all([flows.pending(), flows.landAnswer()]);
     const context = await openPending(options, id);
     try {
-      return outcomeOf(await withObjects(context, (objects) => work(context, objects)));
+      return await outcomeOf(
+        await withObjects(context, (objects) => work(context, objects, { ...pending, landAnswer })),
+      );
     } finally {
       context.close();
     }
   };
-  const missing = (): Promise<never> =>
-    Promise.reject(new SennitError('internal_bug', 'This command is not built yet.'));
+  /** A command about the repository as a whole, with the settings of the branch that is checked out here. */
+  const onRepository = async (
+    changes: boolean,
+    work: (context: OpenContext) => Promise<Answer> | Answer,
+  ): Promise<CommandOutcome> => {
+    const base = await openBase(options);
+    const context = joinContext(base, await settingsHere(base));
+    try {
+      const recovered = changes ? await recoverFirst(context) : [];
+      return outcomeOf(await work(context), recovered);
+    } finally {
+      context.close();
+    }
+  };
+  const onArchive = (
+    changes: boolean,
+    work: (context: OpenContext, objects: Objects, on: Archive) => Promise<Answer>,
+  ): Promise<CommandOutcome> =>
+    onRepository(changes, async (context) => {
+      const [archive, answers] = await Promise.all([flows.archive(), flows.cleanUpAnswer()]);
+      return withObjects(context, (objects) => work(context, objects, { ...archive, ...answers }));
+    });
   return {
     async land(input) {
+      const [{ land }, { landAnswer }] = await Promise.all([flows.land(), flows.landAnswer()]);
       const { context, worktrees, into } = await openTarget(options, input.into);
       try {
-        const recovered = input.dryRun ? [] : await recover(context);
+        const recovered = input.dryRun ? [] : await recoverFirst(context);
         const report = await land(context, {
           names: input.sources,
           into,
@@ -239,6 +287,7 @@ export function createCommands(options: ComposeOptions): Commands {
       }
     },
     async forecast(input) {
+      const [{ forecast }, { forecastAnswer }] = await Promise.all([flows.forecast(), flows.landAnswer()]);
       const { context, worktrees, into } = await openTarget(options, input.into);
       try {
         return outcomeOf(forecastAnswer(await forecast(context, { names: input.sources, into, worktrees })));
@@ -248,8 +297,8 @@ export function createCommands(options: ComposeOptions): Commands {
     },
     async conflicts({ operation }) {
       try {
-        return await onPending(operation, async (context, objects) =>
-          landAnswer('conflicts', 'listed', showPending(context, objects, operation ?? null)),
+        return await onPending(operation, async (context, objects, on) =>
+          on.landAnswer('conflicts', 'listed', on.showPending(context, objects, operation ?? null)),
         );
       } catch (error) {
         if (error instanceof SennitError && error.code === 'operation_none')
@@ -258,36 +307,66 @@ export function createCommands(options: ComposeOptions): Commands {
       }
     },
     resolve: ({ operation, path, take, file, dryRun }) =>
-      onPending(operation, async (context, objects) => {
+      onPending(operation, async (context, objects, on) => {
         const request = { operation: operation ?? null, path, take, file: file ?? null, dryRun };
-        return landAnswer(
-          'resolve',
-          dryRun ? 'dry_run' : 'resolved',
-          await resolveConflict(context, objects, request),
-        );
+        const report = await on.resolveConflict(context, objects, request);
+        return on.landAnswer('resolve', dryRun ? 'dry_run' : 'resolved', report);
       }),
     continue: ({ operation, dryRun }) =>
-      onPending(operation, async (context, objects) => {
+      onPending(operation, async (context, objects, on) => {
         const id = operation ?? null;
-        if (dryRun) return landAnswer('continue', 'dry_run', await previewContinue(context, objects, id));
-        const report = await continueLanding(context, objects, id);
-        return landAnswer('continue', landWord(report), report);
+        if (dryRun)
+          return on.landAnswer('continue', 'dry_run', await on.previewContinue(context, objects, id));
+        const report = await on.continueLanding(context, objects, id);
+        return on.landAnswer('continue', landWord(report), report);
       }),
     abort: ({ operation, dryRun }) =>
-      onPending(operation, async (context, objects) => {
+      onPending(operation, async (context, objects, on) => {
         const id = operation ?? null;
-        if (dryRun) return landAnswer('abort', 'dry_run', showPending(context, objects, id));
-        return landAnswer('abort', 'aborted', await abortLanding(context, objects, id));
+        if (dryRun) return on.landAnswer('abort', 'dry_run', on.showPending(context, objects, id));
+        return on.landAnswer('abort', 'aborted', await on.abortLanding(context, objects, id));
       }),
-    status: missing,
-    gc: missing,
-    archiveList: missing,
-    archiveShow: missing,
-    archiveRestore: missing,
-    undo: missing,
-    log: missing,
-    doctor: missing,
+    async status() {
+      const [{ readStatus }, { statusAnswer }] = await Promise.all([flows.status(), flows.cleanUpAnswer()]);
+      const context = joinContext(await openBase(options), DEFAULT_SETTINGS);
+      try {
+        return await outcomeOf(statusAnswer(await readStatus(context)));
+      } finally {
+        context.close();
+      }
+    },
+    gc: ({ workspaces, apply, archive }) =>
+      onRepository(apply, async (context) => {
+        const [{ cleanUp }, { cleanUpAnswer }] = await Promise.all([flows.cleanUp(), flows.cleanUpAnswer()]);
+        return cleanUpAnswer(await cleanUp(context, { names: workspaces, apply, archive }));
+      }),
+    archiveList: () =>
+      onArchive(false, async (context, objects, on) =>
+        on.archiveListAnswer(await on.listArchives(context, objects)),
+      ),
+    archiveShow: ({ name }) =>
+      onArchive(false, async (context, objects, on) =>
+        on.archiveShowAnswer(await on.showArchive(context, objects, name)),
+      ),
+    archiveRestore: ({ name, path, branch, dryRun }) =>
+      onArchive(!dryRun, async (context, objects, on) => {
+        const request = { name, path: path ?? null, branch: branch ?? null, dryRun };
+        return on.restoreAnswer(await on.restoreArchive(context, objects, request));
+      }),
+    undo: ({ operation, dryRun }) =>
+      onRepository(!dryRun, async (context) => {
+        const [{ undo }, { undoAnswer }] = await Promise.all([flows.undo(), flows.cleanUpAnswer()]);
+        const request = { operation: operation ?? null, dryRun };
+        return withObjects(context, async (objects) => undoAnswer(await undo(context, objects, request)));
+      }),
+    log: ({ limit }) =>
+      onRepository(false, async (context) => {
+        const [{ readLog }, { logAnswer }] = await Promise.all([flows.log(), flows.cleanUpAnswer()]);
+        return logAnswer(readLog(context, { limit }));
+      }),
+    doctor: () => Promise.reject(new SennitError('internal_bug', 'This command is not built yet.')),
     async configExplain({ into }) {
+      const { explainSettings } = await flows.explain();
       const { context, loaded } = await openTarget(options, into, { into });
       context.close();
       const settings = explainSettings(loaded).map(({ key, value, from, where }) => ({

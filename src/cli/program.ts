@@ -46,6 +46,7 @@ interface Flags {
   readonly take?: Take;
   readonly operation?: string;
   readonly apply?: true;
+  readonly archive?: true;
   readonly limit?: number;
   readonly fix?: true;
 }
@@ -241,10 +242,15 @@ export function buildProgram(actions: Actions, version: string, withCompletion =
     )
     .argument('[workspace...]', 'worktrees by path; those that sennit did not make go only when named')
     .option('--apply', 'act')
+    .option('--archive', 'remove named workspaces with work that has not landed too, once it is archived')
     .addOption(dryRun())
     .action((workspaces: string[], flags: Flags) =>
       actions.run('gc', (commands) =>
-        commands.gc({ workspaces, apply: flags.apply === true && flags.dryRun !== true }),
+        commands.gc({
+          workspaces,
+          apply: flags.apply === true && flags.dryRun !== true,
+          archive: flags.archive === true,
+        }),
       ),
     );
 
@@ -262,13 +268,14 @@ export function buildProgram(actions: Actions, version: string, withCompletion =
     .action((name: string) => actions.run('archive show', (commands) => commands.archiveShow({ name })));
   archive
     .command('restore')
-    .description('Bring an archive back as a branch. The archive stays.')
+    .description('Bring an archive back as the workspace that it was. The archive stays.')
     .argument('<name>', 'as `sennit archive list` prints it')
-    .option('--branch <new>', 'name of the branch', parseBranch)
+    .argument('[path]', 'folder for the workspace; where it was when not given')
+    .option('--branch <new>', 'bring it back as a new branch instead of a workspace', parseBranch)
     .addOption(dryRun())
-    .action((name: string, flags: Flags) =>
+    .action((name: string, path: string | undefined, flags: Flags) =>
       actions.run('archive restore', (commands) =>
-        commands.archiveRestore({ name, branch: flags.branch, dryRun: flags.dryRun === true }),
+        commands.archiveRestore({ name, path, branch: flags.branch, dryRun: flags.dryRun === true }),
       ),
     );
 

@@ -55,11 +55,15 @@ export interface GcInput {
   readonly workspaces: readonly string[];
   /** False for a dry run. */
   readonly apply: boolean;
+  /** Whether named workspaces with work that has not landed go too, once it is archived. */
+  readonly archive: boolean;
 }
 
 export interface ArchiveRestoreInput {
   readonly name: string;
-  /** Branch to restore to; undefined for a name of Sennit's choice. A valid name. */
+  /** Folder for the workspace; undefined for where it was. */
+  readonly path: string | undefined;
+  /** A new branch to restore to instead of a workspace; a valid name. */
   readonly branch: string | undefined;
   readonly dryRun: boolean;
 }
