@@ -3,20 +3,13 @@
 import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { DEFAULT_SETTINGS } from './config/defaults.ts';
-import { type LoadedSettings, loadSettings, type SettingsFlags } from './config/load-config.ts';
-import { matchGenerated, matchPaths } from './config/path-patterns.ts';
+import type { LoadedSettings, SettingsFlags } from './config/load-config.ts';
 import type { Context, JournalPoint } from './flow/context.ts';
 import type { LandReport, LandWord } from './flow/land-session.ts';
 import type { Recovered } from './flow/recover.ts';
-import { targetRef } from './flow/target.ts';
+import type { StatusContext } from './flow/status.ts';
 import { tmpFolderOf } from './flow/tmp-folder.ts';
-import { createWorkspaces } from './git/capture.ts';
-import { openCheckouts } from './git/checkouts.ts';
-import { openObjects } from './git/object-store.ts';
-import { readFileAt } from './git/read-file.ts';
 import { openRefs } from './git/ref-store.ts';
-import { openRemotes } from './git/remotes.ts';
 import { findRepository } from './git/repository.ts';
 import { GitSpawner } from './git/spawn.ts';
 import { openLedger, openLedgerIfPresent } from './ledger/ledger.ts';
@@ -30,8 +23,6 @@ import type { Objects, Refs, RepositoryPlace } from './ports/git.ts';
 import type { Ledger, LedgerReader } from './ports/ledger.ts';
 import type { Narrator } from './ports/narrator.ts';
 import { currentProcessMark } from './process/mark.ts';
-import { createCommandRunner } from './process/run-command.ts';
-import { openSystem } from './process/system.ts';
 
 export interface ComposeOptions {
   readonly cwd: string;
@@ -59,35 +50,27 @@ async function openBase(options: ComposeOptions): Promise<Base> {
 export async function openContext(
   options: ComposeOptions & { readonly settings: Settings },
 ): Promise<OpenContext> {
-  return joinContext(await openBase(options), options.settings);
+  return await joinContext(await openBase(options), options.settings);
 }
 
 export interface OpenContext extends Context {
   close(): void;
 }
 
-function joinContext({ options, spawner, place, refs }: Base, settings: Settings): OpenContext {
+type Light = StatusContext & Pick<Context, 'ledger' | 'process' | 'cwd' | 'narrator'> & { close(): void };
+
+/** What every command needs, and all that the ones that only read the ledger need. */
+function joinLight({ options, place, refs }: Base): Light {
   const { cwd, env, narrator } = options;
   let ledger: Ledger | undefined;
   let reader: LedgerReader | undefined;
-  const mark = currentProcessMark();
-  const runner = createCommandRunner({ env });
-  options.signal?.addEventListener('abort', () => void runner.endAll(), { once: true });
   const state = env['XDG_STATE_HOME'] ?? join(env['HOME'] ?? homedir(), '.local', 'state');
   const id = createHash('sha256').update(place.commonDir).digest('hex').slice(0, 12);
-  const mayHoldMarkers = matchPaths(settings.guards.markers);
-  const findGenerated = matchGenerated(settings.generated);
   return {
     place,
     cwd,
-    settings,
     narrator,
     refs,
-    openObjects: ({ quarantine }) =>
-      openObjects(spawner, place, { parent: tmpFolderOf(place.stateDir, mark), quarantine }),
-    workspaces: createWorkspaces(spawner, place, matchPaths),
-    checkouts: openCheckouts(spawner, place, settings.snapshot.filters),
-    remotes: openRemotes(spawner, place, env),
     ledger: () => {
       ledger ??= openLedger(place.stateDir);
       return ledger;
@@ -97,21 +80,50 @@ function joinContext({ options, spawner, place, refs }: Base, settings: Settings
       return reader;
     },
     locks: openLocks(place.stateDir),
+    process: currentProcessMark(),
+    gateRoot: join(state, 'sennit', id),
+    close: () => {
+      ledger?.close();
+      if (reader !== ledger) reader?.close();
+    },
+  };
+}
+
+async function joinContext(base: Base, settings: Settings): Promise<OpenContext> {
+  const { options, spawner, place } = base;
+  const [patterns, capture, checkouts, objects, remotes, runs, system] = await Promise.all([
+    import('./config/path-patterns.ts'),
+    import('./git/capture.ts'),
+    import('./git/checkouts.ts'),
+    import('./git/object-store.ts'),
+    import('./git/remotes.ts'),
+    import('./process/run-command.ts'),
+    import('./process/system.ts'),
+  ]);
+  const { env, signal } = options;
+  const light = joinLight(base);
+  const runner = runs.createCommandRunner({ env });
+  signal?.addEventListener('abort', () => void runner.endAll(), { once: true });
+  return {
+    ...light,
+    settings,
+    openObjects: ({ quarantine }) =>
+      objects.openObjects(spawner, place, { parent: tmpFolderOf(place.stateDir, light.process), quarantine }),
+    workspaces: capture.createWorkspaces(spawner, place, patterns.matchPaths),
+    checkouts: checkouts.openCheckouts(spawner, place, settings.snapshot.filters),
+    remotes: remotes.openRemotes(spawner, place, env),
     runner,
     clock: {
       now: () => new Date(),
       elapsed: () => performance.now(),
       sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     },
-    system: openSystem(env),
-    process: mark,
-    patterns: { findGenerated, mayHoldMarkers },
-    gateRoot: join(state, 'sennit', id),
-    journalPoint: (name) => crashAt(name, env),
-    close: () => {
-      ledger?.close();
-      if (reader !== ledger) reader?.close();
+    system: system.openSystem(env),
+    patterns: {
+      findGenerated: patterns.matchGenerated(settings.generated),
+      mayHoldMarkers: patterns.matchPaths(settings.guards.markers),
     },
+    journalPoint: (name) => crashAt(name, env),
   };
 }
 
@@ -125,7 +137,10 @@ const flows = {
   archive: () => import('./flow/archive.ts'),
   cleanUp: () => import('./flow/clean-up.ts'),
   cleanUpAnswer: () => import('./flow/clean-up-answer.ts'),
+  config: () => import('./config/load-config.ts'),
+  defaults: () => import('./config/defaults.ts'),
   explain: () => import('./config/explain.ts'),
+  target: () => import('./flow/target.ts'),
   forecast: () => import('./flow/forecast.ts'),
   land: () => import('./flow/land.ts'),
   landAnswer: () => import('./flow/land-answer.ts'),
@@ -147,6 +162,10 @@ async function readSettings(
   ref: string,
   flags: SettingsFlags = {},
 ): Promise<LoadedSettings> {
+  const [{ readFileAt }, { loadSettings }] = await Promise.all([
+    import('./git/read-file.ts'),
+    flows.config(),
+  ]);
   const file = await readFileAt(spawner, place, ref, 'sennit.yaml');
   const label = `sennit.yaml at ${ref.replace(/^refs\/heads\//, '')}@${file?.commit.slice(0, 8)}`;
   return loadSettings(file === null ? null : { text: file.text, label }, flags);
@@ -156,7 +175,8 @@ async function readSettings(
 async function settingsHere(base: Base): Promise<Settings> {
   const head = await base.refs.readHead();
   const [commit] = head === null ? [undefined] : await base.refs.resolveCommits([head]);
-  return head === null || commit === undefined ? DEFAULT_SETTINGS : (await readSettings(base, head)).settings;
+  if (head === null || commit === undefined) return (await flows.defaults()).DEFAULT_SETTINGS;
+  return (await readSettings(base, head)).settings;
 }
 
 interface TargetContext {
@@ -173,7 +193,7 @@ async function openTarget(
   asked: string | undefined,
   flags: SettingsFlags = {},
 ): Promise<TargetContext> {
-  const base = await openBase(options);
+  const [base, { targetRef }] = await Promise.all([openBase(options), flows.target()]);
   const worktrees = await base.refs.listWorktrees();
   const load = async (name: string | null): Promise<{ into: string; loaded: LoadedSettings }> => {
     const ref = await targetRef(base.refs, base.place, worktrees, name);
@@ -183,19 +203,19 @@ async function openTarget(
   let { into, loaded } = await load(asked ?? null);
   if (asked === undefined && loaded.settings.target !== null)
     ({ into, loaded } = await load(loaded.settings.target));
-  return { context: joinContext(base, loaded.settings), worktrees, into, loaded };
+  return { context: await joinContext(base, loaded.settings), worktrees, into, loaded };
 }
 
 /** The context for a command about a landing that waits: with the settings of its target. */
 async function openPending(options: ComposeOptions, id: string | undefined): Promise<OpenContext> {
   const base = await openBase(options);
-  const context = joinContext(base, DEFAULT_SETTINGS);
+  const context = await joinContext(base, (await flows.defaults()).DEFAULT_SETTINGS);
   await recoverFirst(context);
   const { target } = (await flows.pending()).requirePending(context, id ?? null);
   if (target === null) return context;
   const { settings } = await readSettings(base, target);
   context.close();
-  return joinContext(base, settings);
+  return await joinContext(base, settings);
 }
 
 async function withObjects<T>(context: OpenContext, work: (objects: Objects) => Promise<T>): Promise<T> {
@@ -243,7 +263,7 @@ export function createCommands(options: ComposeOptions): Commands {
     work: (context: OpenContext) => Promise<Answer> | Answer,
   ): Promise<CommandOutcome> => {
     const base = await openBase(options);
-    const context = joinContext(base, await settingsHere(base));
+    const context = await joinContext(base, await settingsHere(base));
     try {
       const recovered = changes ? await recoverFirst(context) : [];
       return outcomeOf(await work(context), recovered);
@@ -328,7 +348,7 @@ export function createCommands(options: ComposeOptions): Commands {
       }),
     async status() {
       const [{ readStatus }, { statusAnswer }] = await Promise.all([flows.status(), flows.cleanUpAnswer()]);
-      const context = joinContext(await openBase(options), DEFAULT_SETTINGS);
+      const context = joinLight(await openBase(options));
       try {
         return await outcomeOf(statusAnswer(await readStatus(context)));
       } finally {

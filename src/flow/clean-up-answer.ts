@@ -135,8 +135,7 @@ export function statusAnswer(report: StatusReport): Answer {
   });
 }
 
-function statusWorkspace({ path, branch, state, landed, settled }: StatusWorktree): AnswerWorkspace {
-  const work =
-    landed === null ? 'not landed' : settled ? `landed by ${landed}` : `landed by ${landed}, changed since`;
-  return { path, branch, action: 'keep', reason: `${state}; ${work}`, ignored: [] };
+function statusWorkspace({ path, branch, state, landed }: StatusWorktree): AnswerWorkspace {
+  const reason = `${state}; ${landed === null ? 'not landed' : `landed by ${landed}`}`;
+  return { path, branch, action: 'keep', reason, ignored: [] };
 }

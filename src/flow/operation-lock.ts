@@ -30,7 +30,7 @@ export async function whileHolding<T>(
 
 /** Holds an operation that nobody works on; undefined when a living process does. */
 export async function tryHoldOperation(
-  context: Context,
+  context: Pick<Context, 'locks'>,
   operation: OperationId,
 ): Promise<HeldLock | undefined> {
   try {

@@ -9,7 +9,10 @@ export function isWithin(path: string, folder: string): boolean {
 }
 
 /** The operation that a worktree of Sennit's own belongs to (for a gate, for conflicts); undefined for the user's. */
-export function findScratchOwner(context: Context, path: string): OperationId | undefined {
+export function findScratchOwner(
+  context: Pick<Context, 'place' | 'gateRoot'>,
+  path: string,
+): OperationId | undefined {
   for (const root of [join(context.place.stateDir, 'operations'), context.gateRoot]) {
     if (path === root || !isWithin(path, root)) continue;
     const [id = ''] = path.slice(root.length + 1).split(sep);

@@ -29,12 +29,10 @@ export interface StatusWorktree {
   readonly head: Oid | null;
   readonly primary: boolean;
   readonly locked: boolean;
-  /** `missing`: its folder is not there; `unlinked`: its `.git` file is lost; `unknown`: not looked at. */
-  readonly state: 'clean' | 'dirty' | 'missing' | 'unlinked' | 'unknown';
+  /** `missing`: its folder is not there; `unlinked`: its `.git` file is lost. Work in it is not looked for. */
+  readonly state: 'present' | 'missing' | 'unlinked';
   /** The last landing that it was a source of. */
   readonly landed: OperationId | null;
-  /** True when it holds nothing since that landing, as far as that is known without a snapshot. */
-  readonly settled: boolean;
 }
 
 export interface StatusReport {
@@ -47,15 +45,14 @@ export interface StatusReport {
   readonly next: readonly string[];
 }
 
-/** Worktrees that are looked at for uncommitted work; with more, none of the linked ones is. */
-const MOST_LOOKED = 32;
-/** How many are looked at at a time. */
-const PARALLEL = 4;
 /** Landings that are looked through, newest first. */
 const HORIZON = 200;
 
+/** What a status reads: little, so that it starts fast. */
+export type StatusContext = Pick<Context, 'place' | 'refs' | 'readLedger' | 'locks' | 'gateRoot'>;
+
 /** How things stand. */
-export async function readStatus(context: Context): Promise<StatusReport> {
+export async function readStatus(context: StatusContext): Promise<StatusReport> {
   const reader = context.readLedger();
   const [all, live] = [
     await context.refs.listWorktrees(),
@@ -72,7 +69,7 @@ export async function readStatus(context: Context): Promise<StatusReport> {
       all.find(({ adminDir }) => adminDir === context.place.gitDir)?.branch?.replace(/^refs\/heads\//, '') ??
       null,
     operations,
-    worktrees: await describeWorktrees(context, worktrees, landings),
+    worktrees: describeWorktrees(worktrees, landings),
     lastLanding: last === undefined ? null : describeOperation(last),
     next: operations.flatMap(({ next }) => next),
   };
@@ -83,7 +80,7 @@ function resultOf(operations: readonly StatusOperation[]): StatusReport['result'
   return operations.some(({ phase }) => phase === 'running') ? 'running' : 'idle';
 }
 
-async function describeLive(context: Context, operation: OperationRecord): Promise<StatusOperation> {
+async function describeLive(context: StatusContext, operation: OperationRecord): Promise<StatusOperation> {
   const common = { ...describeOperation(operation), waitsFor: null, handover: null, conflicts: 0, next: [] };
   if (operation.state === 'running') {
     return (await isHeld(context, operation.id))
@@ -110,7 +107,7 @@ async function describeLive(context: Context, operation: OperationRecord): Promi
 }
 
 /** Whether a process works on an operation; true also where that cannot be asked, since nothing may be written. */
-async function isHeld(context: Context, operation: OperationId): Promise<boolean> {
+async function isHeld(context: StatusContext, operation: OperationId): Promise<boolean> {
   try {
     const lock = await tryHoldOperation(context, operation);
     lock?.release();
@@ -121,52 +118,32 @@ async function isHeld(context: Context, operation: OperationId): Promise<boolean
   }
 }
 
-async function describeWorktrees(
-  context: Context,
+function describeWorktrees(
   worktrees: readonly WorktreeInfo[],
   landings: readonly OperationRecord[],
-): Promise<StatusWorktree[]> {
-  const landed = new Map<string, { operation: OperationId; snapshot: Oid }>();
+): StatusWorktree[] {
+  const landed = new Map<string, OperationId>();
   for (const operation of landings) {
-    for (const { identity, snapshot } of readLandData(operation).sources) {
-      if (!landed.has(identity)) landed.set(identity, { operation: operation.id, snapshot });
+    for (const { identity } of readLandData(operation).sources) {
+      if (!landed.has(identity)) landed.set(identity, operation.id);
     }
   }
-  const described: StatusWorktree[] = new Array(worktrees.length);
-  const queue = [...worktrees.entries()];
-  const work = async (): Promise<void> => {
-    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-      const [i, worktree] = next;
-      const last = landed.get(worktree.path);
-      const state = await stateOf(context, worktree, worktree.primary || worktrees.length <= MOST_LOOKED);
-      described[i] = {
-        path: worktree.path,
-        branch: worktree.branch?.replace(/^refs\/heads\//, '') ?? null,
-        head: worktree.head,
-        primary: worktree.primary,
-        locked: worktree.locked !== null,
-        state,
-        landed: last?.operation ?? null,
-        settled: last !== undefined && state === 'clean' && last.snapshot === worktree.head,
-      };
-    }
-  };
-  await Promise.all(Array.from({ length: PARALLEL }, work));
-  return described;
+  return worktrees.map((worktree) => {
+    const last = landed.get(worktree.path);
+    return {
+      path: worktree.path,
+      branch: worktree.branch?.replace(/^refs\/heads\//, '') ?? null,
+      head: worktree.head,
+      primary: worktree.primary,
+      locked: worktree.locked !== null,
+      state: stateOf(worktree),
+      landed: last ?? null,
+    };
+  });
 }
 
-async function stateOf(
-  context: Context,
-  worktree: WorktreeInfo,
-  look: boolean,
-): Promise<StatusWorktree['state']> {
-  if (!worktree.exists) return 'missing';
-  if (!worktree.linked) return 'unlinked';
-  if (!look) return 'unknown';
-  try {
-    return (await context.checkouts.listDirty(worktree)).length > 0 ? 'dirty' : 'clean';
-  } catch (error) {
-    if (error instanceof SennitError) return 'unknown'; // half-made, or unreadable: `doctor` says what is wrong
-    throw error;
-  }
+/** What is seen without reading the worktree: `land --dry-run` and `git status` look further. */
+function stateOf({ exists, linked }: WorktreeInfo): StatusWorktree['state'] {
+  if (!exists) return 'missing';
+  return linked ? 'present' : 'unlinked';
 }
