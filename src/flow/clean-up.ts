@@ -10,7 +10,7 @@ import { displayPath, newOperationId, type Oid, type OperationId } from '../mode
 import type { WorktreeInfo } from '../model/source.ts';
 import type { Objects } from '../ports/git.ts';
 import { archiveId } from './archive-entry.ts';
-import { type CleanUpData, type Removal, withRemoval } from './clean-up-data.ts';
+import { type CleanUpData, type Removal, readCleanUpData, withRemoval } from './clean-up-data.ts';
 import type { Context } from './context.ts';
 import { type Judged, judgeWorkspaces } from './judge-workspace.ts';
 import { type Leaving, readLeavings, removeLeavings } from './leavings.ts';
@@ -71,13 +71,13 @@ export interface CleanUpReport {
 export async function cleanUp(context: Context, request: CleanUpRequest): Promise<CleanUpReport> {
   return whileQuiet(context, !request.apply, async () => {
     const worktrees = await context.refs.listWorktrees();
-    const named = await findNamedWorkspaces(worktrees, request.names, context.cwd);
+    const named = await findNamedWorkspaces(worktrees, request.names, context.cwd, removedBefore(context));
     const operation = newOperationId(context.clock.now());
     const objects = await context.openObjects({ quarantine: !request.apply });
     const scratch = `${tmpFolderOf(context.place.stateDir, context.process)}/${operation}`;
     try {
       const judged = await judgeWorkspaces(context, objects, {
-        workspaces: request.names.length > 0 ? named : listForeign(context, worktrees),
+        workspaces: request.names.length > 0 ? named.found : listForeign(context, worktrees),
         worktrees,
         thorough: request.names.length > 0,
         scratch,
@@ -86,12 +86,33 @@ export async function cleanUp(context: Context, request: CleanUpRequest): Promis
       });
       const leavings = request.names.length > 0 ? [] : await readLeavings(context, objects, worktrees);
       const run = new CleanUp(context, objects, operation, request, judged, leavings);
-      return request.apply ? await run.apply() : run.preview();
+      const report = request.apply ? await run.apply() : run.preview();
+      return { ...report, findings: [...named.gone.map(goneFinding), ...report.findings] };
     } finally {
       await removeTree(scratch);
       await objects.close();
     }
   });
+}
+
+/** Paths of workspaces that were removed. */
+function removedBefore(context: Context): Set<string> {
+  const operations = context.readLedger()?.listOperations({ kinds: ['gc'], states: ['done'] }) ?? [];
+  return new Set(
+    operations
+      .flatMap((operation) => readCleanUpData(operation).removals)
+      .filter(({ state }) => state === 'removed')
+      .map(({ path }) => path),
+  );
+}
+
+function goneFinding(path: string): Finding {
+  return {
+    check: 'workspace_gone',
+    severity: 'info',
+    message: `${path} was removed before.`,
+    remedy: 'sennit archive list',
+  };
 }
 
 /** The user's linked worktrees: all but those of Sennit's own. */

@@ -111,10 +111,10 @@ export async function restoreWorkspace(
       });
     }
   }
+  await removeTree(filled.staging); // empty by now
   const restoration: Restoration = { ...filled, state: 'restored' };
   journal.save('workspace.restored', restoration, { durable: true });
   context.journalPoint('restored');
-  await removeTree(filled.staging);
   return { restoration, findings };
 }
 

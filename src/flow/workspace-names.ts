@@ -9,17 +9,31 @@ import type { WorktreeInfo } from '../model/source.ts';
 
 const GLOB = /[*?[\]{}]/;
 
-/** The worktrees that are named, each once, in the order of the names. Throws `source_unknown` or `source_foreign`. */
+export interface NamedWorkspaces {
+  /** Each once, in the order of the names. */
+  readonly found: readonly WorktreeInfo[];
+  /** Paths of named ones that were removed before. */
+  readonly gone: readonly string[];
+}
+
+/** The worktrees that are named. `removed` are paths of those that were removed before. Throws `source_unknown` or
+ * `source_foreign`. */
 export async function findNamedWorkspaces(
   worktrees: readonly WorktreeInfo[],
   names: readonly string[],
   cwd: string,
-): Promise<WorktreeInfo[]> {
+  removed: ReadonlySet<string>,
+): Promise<NamedWorkspaces> {
   const found = new Map<string, WorktreeInfo>();
+  const gone = new Set<string>();
   for (const name of names) {
-    for (const worktree of await findByName(worktrees, name, cwd)) found.set(worktree.adminDir, worktree);
+    const path = resolve(cwd, name);
+    const isGone = name !== '' && removed.has(path) && !(await isThere(path));
+    if (isGone && !worktrees.some((worktree) => worktree.path === path)) gone.add(path);
+    else
+      for (const worktree of await findByName(worktrees, name, cwd)) found.set(worktree.adminDir, worktree);
   }
-  return [...found.values()];
+  return { found: [...found.values()], gone: [...gone] };
 }
 
 async function findByName(
