@@ -146,10 +146,8 @@ class WorkspaceStore implements Workspaces {
     if (kept?.tree !== tree || kept.workspaceIndex !== (await indexMark(worktree))) return false;
     const index = join(scratch, KEPT_INDEX);
     const git = plainGit.with((await readFilters(plainGit, index, request.filters)).config);
-    const [status, facts] = await settled([
-      readStatus(git, index, 'again'),
-      readIndexFacts(index, git.hashBytes),
-    ]);
+    const facts = await readIndexFacts(index, git.hashBytes);
+    const status = await readStatus(git, index, 'again', facts.paths);
     const leftOut = new Set<string>(kept.leftOut);
     const differing = [...status.changed, ...status.deleted, ...status.untracked, ...status.nested];
     return (

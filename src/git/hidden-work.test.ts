@@ -106,6 +106,7 @@ test('places that git could not look into are found in what it says, and harmles
     'd/e.ts: Permission denied',
     "warning: unable to access '/root/.config/git/ignore': Permission denied",
     "warning: unable to access 'f/.gitignore': Too many levels of symbolic links",
+    'g/h: Too many levels of symbolic links',
     'hint: use something: Else',
     '',
   ];

@@ -1,7 +1,11 @@
 import { SennitError } from '../model/errors.ts';
+import type { GitPath } from '../model/ids.ts';
 import { parseStatus, STATUS_ARGS, STATUS_IGNORED_ARG, type WorkspaceStatus } from './status-format.ts';
-import { nameSome } from './workspace-disk.ts';
+import { isBeyondLoop, nameSome } from './workspace-disk.ts';
 import type { WorkspaceGit } from './workspace-git.ts';
+
+/** A tracked file below a link that leads to itself: git calls it unreadable, but it is not there. */
+const LOOP = /^(?!warning: ).*: Too many levels of symbolic links$/m;
 
 /** What git says about places that it could not look into, although it ends with 0:
  * `warning: could not open directory 'a/': Permission denied`
@@ -14,7 +18,7 @@ export function parseUnreadable(stderr: string): string[] {
     const rules = /^warning: unable to access '([^/].*)': (?:Permission denied|Input\/output error)/.exec(
       line,
     );
-    const file = /^(?!warning: |hint: )(.+): [A-Z][^:]*$/.exec(line);
+    const file = LOOP.test(line) ? null : /^(?!warning: |hint: )(.+): [A-Z][^:]*$/.exec(line);
     const path = folder?.[1] ?? rules?.[1] ?? file?.[1];
     if (path !== undefined) paths.add(path);
   }
@@ -25,8 +29,14 @@ export function parseUnreadable(stderr: string): string[] {
  * a `proof` does not need to know what is ignored; a look `again` leaves the index as it is. */
 export type Look = 'first' | 'proof' | 'again';
 
-/** Compares the disk with a private index. Throws `snapshot_incomplete` naming what could not be read. */
-export async function readStatus(git: WorkspaceGit, index: string, look: Look): Promise<WorkspaceStatus> {
+/** Compares the disk with a private index that holds the `tracked` paths. Throws `snapshot_incomplete` naming what could
+ * not be read. */
+export async function readStatus(
+  git: WorkspaceGit,
+  index: string,
+  look: Look,
+  tracked: readonly GitPath[],
+): Promise<WorkspaceStatus> {
   const { stdout, stderr } = await git.run(index, {
     args: look === 'proof' ? STATUS_ARGS : [...STATUS_ARGS, STATUS_IGNORED_ARG],
     // The proof runs beside write-tree, which needs the lock of the index.
@@ -34,7 +44,11 @@ export async function readStatus(git: WorkspaceGit, index: string, look: Look): 
   });
   const unreadable = parseUnreadable(stderr);
   if (unreadable.length > 0) throw unreadableError(unreadable);
-  return parseStatus(stdout);
+  const status = parseStatus(stdout);
+  if (!LOOP.test(stderr)) return status;
+  const deleted = new Set(status.deleted);
+  for (const path of tracked) if (isBeyondLoop(git.worktree.path, path)) deleted.add(path);
+  return { ...status, deleted: [...deleted] };
 }
 
 /** `snapshot_incomplete` for paths that this user may not read. */

@@ -24,9 +24,20 @@ export function findEntry(root: string, path: GitPath): Stats | undefined {
   try {
     return lstatSync(diskPath(root, path), { throwIfNoEntry: false });
   } catch (error) {
-    // A part of the way is a file: there is no entry either.
-    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return undefined;
+    // A part of the way is a file, or a link to itself: there is no entry either.
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOTDIR' || code === 'ELOOP') return undefined;
     throw error;
+  }
+}
+
+/** True for a path below a link that leads to itself. */
+export function isBeyondLoop(root: string, path: GitPath): boolean {
+  try {
+    lstatSync(diskPath(root, path), { throwIfNoEntry: false });
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ELOOP';
   }
 }
 

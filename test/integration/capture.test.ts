@@ -117,6 +117,15 @@ test('files become folders, folders become files and links, and all of it is see
   expect(taken.tree).toBe(plainTree(a));
 });
 
+test('tracked files below a link that leads to itself are deleted, not unreadable', async () => {
+  const repo = newRepo();
+  const a = repo.worktree('a');
+  a.write('dir', linkTo('dir'));
+  const taken = await capture(repo, a);
+  const { 'dir/a': _a, 'dir/b': _b, ...rest } = contents(repo, 'main');
+  expect(contents(repo, taken.tree)).toEqual({ ...rest, dir: '120000 dir' });
+});
+
 test('an index.lock of a killed agent hides nothing and stays where it is', async () => {
   const repo = newRepo();
   const a = repo.worktree('a');
