@@ -85,6 +85,7 @@ function joinLight({ options, place, refs }: Base): Light {
     close: () => {
       ledger?.close();
       if (reader !== ledger) reader?.close();
+      void refs.close();
     },
   };
 }
@@ -157,18 +158,14 @@ async function recoverFirst(context: OpenContext): Promise<readonly Recovered[]>
 }
 
 /** The settings at a target's tip: `sennit.yaml` is read from the branch, never from a workspace. */
-async function readSettings(
-  { spawner, place }: Base,
-  ref: string,
-  flags: SettingsFlags = {},
-): Promise<LoadedSettings> {
-  const [{ readFileAt }, { loadSettings }] = await Promise.all([
-    import('./git/read-file.ts'),
+async function readSettings({ refs }: Base, ref: string, flags: SettingsFlags = {}): Promise<LoadedSettings> {
+  const [{ loadSettings }, text, [commit]] = await Promise.all([
     flows.config(),
+    refs.readFileAt(ref, 'sennit.yaml'),
+    refs.resolveCommits([ref]),
   ]);
-  const file = await readFileAt(spawner, place, ref, 'sennit.yaml');
-  const label = `sennit.yaml at ${ref.replace(/^refs\/heads\//, '')}@${file?.commit.slice(0, 8)}`;
-  return loadSettings(file === null ? null : { text: file.text, label }, flags);
+  const label = `sennit.yaml at ${ref.replace(/^refs\/heads\//, '')}@${commit?.slice(0, 8)}`;
+  return loadSettings(text === null ? null : { text, label }, flags);
 }
 
 /** The settings of the branch that is checked out here; the defaults where none is. */

@@ -1,12 +1,13 @@
 // Refs, worktree records and configuration of the repository, always by an explicit git dir. Refs move only in one
 // transaction that names every old value; a ref that is not where it was expected changes nothing.
 
+import { lstat, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { SennitError } from '../model/errors.ts';
 import { isOid, type Oid } from '../model/ids.ts';
 import type { WorktreeInfo } from '../model/source.ts';
 import type { Identity, RefOutcome, Refs, RefUpdate, RepositoryPlace } from '../ports/git.ts';
-import { DURABLE_CONFIG, type GitSpawner, gitFailure } from './spawn.ts';
+import { type Coprocess, DURABLE_CONFIG, type GitSpawner, gitFailure } from './spawn.ts';
 import { readWorktrees } from './worktree-list.ts';
 
 export function openRefs(spawner: GitSpawner, place: RepositoryPlace): Refs {
@@ -16,6 +17,8 @@ export function openRefs(spawner: GitSpawner, place: RepositoryPlace): Refs {
 class RefStore implements Refs {
   readonly #spawner: GitSpawner;
   readonly #place: RepositoryPlace;
+  #asker: Coprocess | undefined;
+  #turn: Promise<void> = Promise.resolve();
   #identity: Promise<{ author: Identity; committer: Identity }> | undefined;
 
   constructor(spawner: GitSpawner, place: RepositoryPlace) {
@@ -23,21 +26,48 @@ class RefStore implements Refs {
     this.#place = place;
   }
 
-  async resolveCommits(revisions: readonly string[]): Promise<(Oid | undefined)[]> {
-    if (revisions.length === 0) return [];
-    // One line a question: a revision with a line break in it can name nothing.
-    const asked = revisions.map((revision) =>
-      /[\n\0]/.test(revision) ? 'refs/none' : `${revision}^{commit}`,
+  /** One process answers all questions of a command about revisions, each with the refs as they are by then. */
+  #ask<T>(questions: readonly string[], answer: (process: Coprocess) => Promise<T>): Promise<T> {
+    if (this.#asker === undefined) {
+      this.#asker = this.#spawner.coprocess({
+        args: ['cat-file', '--batch-command'],
+        gitDir: this.#place.commonDir,
+      });
+      this.#asker.unref();
+    }
+    const asker = this.#asker;
+    asker.write(questions.map((question) => `${question}\n`).join(''));
+    const next = this.#turn.then(() => answer(asker));
+    this.#turn = next.then(
+      () => undefined,
+      () => undefined,
     );
-    const { stdout } = await this.#spawner.run({
-      args: ['cat-file', '--batch-check=%(objectname) %(objecttype)'],
-      gitDir: this.#place.commonDir,
-      stdin: `${asked.join('\n')}\n`,
+    return next;
+  }
+
+  resolveCommits(revisions: readonly string[]): Promise<(Oid | undefined)[]> {
+    if (revisions.length === 0) return Promise.resolve([]);
+    // One line a question: a revision with a line break in it can name nothing.
+    const asked = revisions.map((name) => `info ${/[\n\0]/.test(name) ? 'refs/none' : name}^{commit}`);
+    return this.#ask(asked, async (process) => {
+      const found: (Oid | undefined)[] = [];
+      for (const _ of asked) {
+        // `<oid> commit <size>`, or the question and ` missing`
+        const [oid = '', type] = (await process.readUntil('\n')).toString('utf8').split(' ');
+        found.push(type === 'commit' && isOid(oid) ? oid : undefined);
+      }
+      return found;
     });
-    const lines = stdout.toString('utf8').split('\n');
-    return revisions.map((_, i) => {
-      const [oid = '', type] = (lines[i] ?? '').split(' ');
-      return type === 'commit' && isOid(oid) ? oid : undefined;
+  }
+
+  async readFileAt(revision: string, path: string): Promise<string | null> {
+    return this.#ask([`contents ${revision}:${path}`], async (process) => {
+      const head = (await process.readUntil('\n')).toString('utf8');
+      const size = /^[0-9a-f]+ (\w+) (\d+)$/.exec(head);
+      if (size === null) return null;
+      const content = await process.read(Number(size[2]));
+      await process.read(1);
+      return size[1] === 'blob' ? content.toString('utf8') : null;
     });
   }
 
@@ -98,7 +128,13 @@ class RefStore implements Refs {
   }
 
   async followRef(ref: string): Promise<string> {
-    return (await this.#readSymbolic(ref)) ?? ref;
+    const { commonDir } = this.#place;
+    // A ref that stands for another is a file of its own: packed refs cannot hold one.
+    const text = await readFile(join(commonDir, ref), 'utf8').catch(() => '');
+    if (text.startsWith('ref: ')) return text.slice(5).trim();
+    const reftable =
+      text === '' && (await lstat(join(commonDir, 'reftable')).catch(() => undefined)) !== undefined;
+    return reftable ? ((await this.#readSymbolic(ref)) ?? ref) : ref;
   }
 
   readHead(): Promise<string | null> {
@@ -119,6 +155,11 @@ class RefStore implements Refs {
       args: ['config', '--local', ...(value === null ? ['--unset-all', key] : [key, value])],
       gitDir: this.#place.commonDir,
     });
+  }
+
+  async close(): Promise<void> {
+    await this.#asker?.close();
+    this.#asker = undefined;
   }
 
   async readConfig(key: string): Promise<string | undefined> {

@@ -5,6 +5,7 @@
 // maintenance from running. What stays true: no git command is started by discovery inside a workspace.
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import type { Socket } from 'node:net';
 import { constants } from 'node:os';
 import { delimiter, isAbsolute } from 'node:path';
 import { SennitError } from '../model/errors.ts';
@@ -161,6 +162,11 @@ export class GitSpawner {
   }
 
   /** The search path that git and its filters get. */
+  get searchPath(): string {
+    return this.#env['PATH'] ?? '';
+  }
+
+  /** Where programs are searched for. */
   get searchPath(): string {
     return this.#env['PATH'] ?? '';
   }
@@ -341,6 +347,12 @@ export class Coprocess {
       }
       await this.#more();
     }
+  }
+
+  /** Lets the process of the caller end while this one still waits for questions: it then sees its input closed. */
+  unref(): void {
+    this.#child.unref();
+    for (const pipe of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) (pipe as Socket).unref();
   }
 
   /** Closes its standard input and waits for its end. */

@@ -1,3 +1,5 @@
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { delimiter, isAbsolute, join } from 'node:path';
 import { SennitError } from '../model/errors.ts';
 import type { GitSpawner } from './spawn.ts';
 
@@ -44,18 +46,44 @@ export function featuresOf(version: readonly [number, number, number]): GitFeatu
   };
 }
 
-/** Asks git for its version. Throws `git_missing` or `git_too_old`. */
-export async function readGitFeatures(spawner: GitSpawner): Promise<GitFeatures> {
-  const { stdout } = await spawner.run({ args: ['version'] });
-  const version = parseGitVersion(stdout.toString('utf8'));
+/** The git on the PATH as its file says: as long as that is the same, so is the version. */
+async function fingerprint(path: string): Promise<string | undefined> {
+  for (const folder of path.split(delimiter)) {
+    if (!isAbsolute(folder)) return undefined;
+    const info = await stat(join(folder, 'git')).catch(() => undefined);
+    if (info?.isFile() === true)
+      return `${join(folder, 'git')} ${info.ino} ${info.size} ${info.mtimeMs} ${info.ctimeMs}`;
+  }
+  return undefined;
+}
+
+async function recall(file: string, mark: string | undefined): Promise<[number, number, number] | undefined> {
+  const text = await readFile(file, 'utf8').catch(() => '');
+  const [line, version = ''] = text.split('\n');
+  return mark !== undefined && line === mark ? parseGitVersion(version) : undefined;
+}
+
+/** The version of git: asked once for a git, then remembered in `file` where its folder exists. Throws `git_missing` or
+ * `git_too_old`. */
+export async function readGitVersion(
+  spawner: GitSpawner,
+  file: string,
+): Promise<readonly [number, number, number]> {
+  const mark = await fingerprint(spawner.searchPath);
+  const known = await recall(file, mark);
+  if (known !== undefined) return known;
+  const said = (await spawner.run({ args: ['version'] })).stdout.toString('utf8').trim();
+  const version = parseGitVersion(said);
   if (version === undefined || !atLeast(version, GIT_FLOOR)) {
     throw new SennitError(
       'git_too_old',
-      `Sennit needs git ${GIT_FLOOR.slice(0, 2).join('.')} or newer; found "${stdout.toString('utf8').trim()}".`,
+      `Sennit needs git ${GIT_FLOOR.slice(0, 2).join('.')} or newer; found "${said}".`,
       {
         hint: 'Install a newer git, or put one earlier on the PATH.',
       },
     );
   }
-  return featuresOf(version);
+  // Only a hint for the next run: where it cannot be written it is asked again.
+  if (mark !== undefined) await writeFile(file, `${mark}\n${said}\n`).catch(() => undefined);
+  return version;
 }

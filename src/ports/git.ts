@@ -103,6 +103,12 @@ export interface Objects {
   ): Promise<MergeTreeResult>;
   /** Merges many pairs in one process. */
   mergePairs(pairs: readonly (readonly [Oid, Oid])[]): Promise<MergeTreeResult[]>;
+  /** Tells what merging many pairs would come to. Nothing that the merges made is kept: the trees that results name do
+   * not exist. */
+  probePairs(pairs: readonly (readonly [Oid, Oid])[]): Promise<MergeTreeResult[]>;
+  /** Objects over these whose new ones vanish when it is closed: for steps between that nobody needs afterwards. Without
+   * attributes until told. */
+  openBench(): Promise<Objects>;
   /** For each tip: what it has that `known` does not reach. One walk for all. */
   readHistories(tips: readonly Oid[], known: readonly Oid[]): Promise<History[]>;
   /** Renames that git sees from one tree to another, old path to new path. */
@@ -150,6 +156,8 @@ export interface Refs {
   /** All or none, each with its old value, with reflog and fsync. */
   updateRefs(updates: readonly RefUpdate[], reason: string): Promise<RefOutcome>;
   listWorktrees(): Promise<WorktreeInfo[]>;
+  /** A text file at a revision; null where there is none. */
+  readFileAt(revision: string, path: string): Promise<string | null>;
   /** The ref that a symbolic ref stands for, else the ref itself. */
   followRef(ref: string): Promise<string>;
   /** Full name of the branch that the repository's own HEAD names, or null when it is detached. */
@@ -162,4 +170,6 @@ export interface Refs {
   readHooksFolder(): Promise<string>;
   /** Who the user is, as git would write it into a commit. Throws `identity_missing`. */
   readIdentity(): Promise<{ readonly author: Identity; readonly committer: Identity }>;
+  /** Ends what runs to answer questions; a later question starts it again. */
+  close(): Promise<void>;
 }
