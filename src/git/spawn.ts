@@ -166,11 +166,6 @@ export class GitSpawner {
     return this.#env['PATH'] ?? '';
   }
 
-  /** Where programs are searched for. */
-  get searchPath(): string {
-    return this.#env['PATH'] ?? '';
-  }
-
   #spawn(call: GitCall): ChildProcessWithoutNullStreams {
     const config = [...SAFE_CONFIG, ...(call.config ?? [])];
     const env: Record<string, string> = { ...this.#env, GIT_CONFIG_COUNT: String(config.length) };
