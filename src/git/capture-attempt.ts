@@ -51,7 +51,8 @@ export interface Attempt extends Capture {
   readonly index: string;
   /** Paths that differ from the index and are meant to. */
   readonly leftOut: readonly GitPath[];
-  /** True when nothing but ordinary files was involved: a clean status then means that nothing has changed. */
+  /** True when ordinary files under the ignore rules of the base are all there is: a clean status then means that nothing
+   * has changed. */
   readonly plain: boolean;
 }
 
@@ -115,8 +116,8 @@ export async function attemptCapture(
     tracked: shadow.facts,
     maxFileBytes: request.maxFileBytes,
     isExcluded,
-    forced: [...hidden.files, ...rehash],
-    hiddenNested: hidden.nested,
+    forced: [...(hidden?.files ?? []), ...rehash],
+    hiddenNested: hidden?.nested ?? [],
     scratch,
   });
   const asides = [
@@ -150,7 +151,7 @@ export async function attemptCapture(
       ...(unknown.length > 0 ? [skippedFinding(unknown)] : []),
       ...(shadow.origin === 'head' ? [INDEX_FINDING] : []),
       ...(shadow.facts.unmerged.size > 0 ? [unmergedFinding([...shadow.facts.unmerged])] : []),
-      ...hiddenFindings(hidden),
+      ...(hidden === undefined ? [] : hiddenFindings(hidden)),
       ...plan.findings,
       ...submodules,
       ...findCaseTwins([...created, ...plan.created], plan.deletions, shadow.facts.paths),
@@ -160,7 +161,7 @@ export async function attemptCapture(
     leftOut: [...status.untracked, ...status.nested, ...status.changed, ...status.deleted].filter(
       plan.isLeftOut,
     ),
-    plain: hidden.files.length === 0 && shadow.facts.gitlinks.size === 0 && asides.length === 0,
+    plain: hidden === undefined && shadow.facts.gitlinks.size === 0 && asides.length === 0,
   };
 }
 
@@ -205,6 +206,7 @@ function requireDeletions(git: WorkspaceGit, shadow: ShadowIndex, status: Worksp
   );
 }
 
+/** Looks for hidden work where ignore rules are not those of the base; undefined where they are. */
 async function lookBehindRules(
   git: WorkspaceGit,
   request: CaptureRequest,
@@ -213,15 +215,14 @@ async function lookBehindRules(
   status: WorkspaceStatus,
   sinceBase: readonly EntryChange[],
   tracked: IndexFacts,
-): Promise<HiddenWork> {
+): Promise<HiddenWork | undefined> {
   const changed = [
     ...sinceBase.map(({ path }) => path),
     ...status.changed,
     ...status.deleted,
     ...status.untracked,
   ];
-  if (!haveRulesChanged(git.worktree.path, changed, status.ignored, tracked))
-    return { files: [], nested: [], left: [], shown: [] };
+  if (!haveRulesChanged(git.worktree.path, changed, status.ignored, tracked)) return undefined;
   return findHiddenWork(git, index, scratch, request.base, status, tracked);
 }
 

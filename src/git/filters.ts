@@ -37,7 +37,7 @@ const LFS_COMMANDS: Readonly<Record<keyof FilterCommands, readonly string[]>> = 
 };
 
 /** The filters that a configuration defines; a later value of a key wins. */
-export function filtersOf(config: readonly ConfigEntry[]): Map<string, FilterCommands> {
+function filtersOf(config: readonly ConfigEntry[]): Map<string, FilterCommands> {
   const filters = new Map<string, FilterCommands>();
   for (const { key, value } of config) {
     const match = /^filter\.(.*)\.([^.]+)$/s.exec(key);

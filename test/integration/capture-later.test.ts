@@ -73,6 +73,18 @@ test('every way to change a workspace after its capture is seen', async () => {
   }
 });
 
+test('work that a rule hides after the capture is seen, when the rule was there before', async () => {
+  const repo = newRepo();
+  const a = repo.worktree('a');
+  a.write('.gitignore', `${a.read('.gitignore')}*.ts\nf*\n`);
+  const request = await requestFor(repo, a);
+  const store = await workspacesOf(repo);
+  const { tree } = await store.capture(request);
+  expect(await store.compare(request, tree)).toEqual([]);
+  a.write('fresh', 'hidden by a rule for names that are tracked\n');
+  expect(await store.compare(request, tree)).toEqual(['fresh']);
+});
+
 test('a change back to the tree that is asked for is no difference', async () => {
   const { repo, a, request, store } = await taken();
   a.writeAll({ f: 'v1\n', 'dir/new': null });

@@ -216,6 +216,12 @@ test('a submodule at another commit is captured and told', async () => {
   expect(repo.entry(taken.tree, 'mods/süb')).toEqual({ mode: '160000', oid: commit });
   expect(taken.uncommitted).toBe(true);
   expect(findingsOf(taken, 'submodule_moved')[0]?.severity).toBe('warning');
+  // No setting hides it.
+  a.git('config', 'submodule.mods/süb.ignore', 'all');
+  a.git('config', 'diff.ignoreSubmodules', 'all');
+  expect((await capture(repo, a)).tree).toBe(taken.tree);
+  a.git('config', '--unset', 'submodule.mods/süb.ignore');
+  a.git('config', '--unset', 'diff.ignoreSubmodules');
   // It is as much news when the agent committed it.
   a.git('commit', '-qam', 'move the submodule');
   expect(checksOf(await capture(repo, a))).toEqual(['submodule_moved']);

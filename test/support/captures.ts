@@ -28,7 +28,7 @@ function spawnerOf(repo: Repository, { env, program }: CaptureOptions = {}): Git
 }
 
 /** What the repository's own records say about the workspace in a directory. */
-export async function worktreeOf(repo: Repository, dir: string): Promise<WorktreeInfo> {
+async function worktreeOf(repo: Repository, dir: string): Promise<WorktreeInfo> {
   const { commonDir, primary } = await findRepository(spawnerOf(repo), repo.dir);
   const all = await readWorktrees(commonDir, primary, async (refs) =>
     refs.map((ref) => {
