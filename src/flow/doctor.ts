@@ -38,8 +38,13 @@ const ORDER = { error: 0, warning: 1, info: 2 } as const;
 
 /** Examines everything. */
 export async function examine(context: Context, request: ExamineRequest): Promise<DoctorReport> {
-  const worktrees = await context.refs.listWorktrees();
+  let worktrees: readonly WorktreeInfo[] = [];
+  const records = async (): Promise<Ailment[]> => {
+    worktrees = await context.refs.listWorktrees();
+    return [];
+  };
   const checks: readonly (readonly [string, () => Promise<Ailment[]>])[] = [
+    ['worktree records', records],
     ['machine', () => examineMachine(context)],
     ['repository', () => examineRepository(context, worktrees)],
     ['worktrees', () => examineWorktrees(context, worktrees)],

@@ -100,12 +100,15 @@ async function find(path: string): Promise<Stats | undefined> {
   return lstat(path).catch(() => undefined);
 }
 
-/** Whether a git is at work in one of the folders; null where processes cannot be seen. */
-export function isGitAtWork({ system }: Context, folders: readonly string[]): boolean | null {
+/** Whether a git is at work in one of the folders; null where processes cannot be seen. One that works in Sennit's own
+ * scratch folders touches nothing of the user's. */
+export function isGitAtWork({ place, system }: Context, folders: readonly string[]): boolean | null {
+  const own = new Set((system.listOccupants(place.stateDir) ?? []).map(({ pid }) => pid));
   for (const folder of folders) {
     const occupants = system.listOccupants(folder);
     if (occupants === null) return null;
-    if (occupants.some(({ name }) => name === 'git' || name.startsWith('git-'))) return true;
+    const gits = occupants.filter(({ name }) => name === 'git' || name.startsWith('git-'));
+    if (gits.some(({ pid }) => !own.has(pid))) return true;
   }
   return false;
 }

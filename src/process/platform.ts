@@ -208,13 +208,20 @@ export interface FolderOccupant {
   readonly name: string;
 }
 
-/** The living processes, but for this one, whose current directory is `path` or below it, or which have a file there
- * open for writing; null where the system does not tell. Processes of other users are not seen. Linux only. */
+/** The living processes, but for this one and what it started, whose current directory is `path` or below it, or which
+ * have a file there open for writing; null where the system does not tell. Processes of other users are not seen.
+ * Linux only. */
 export function listOccupants(path: string): FolderOccupant[] | null {
   if (process.platform !== 'linux') return null;
   const isInside = (place: string): boolean => place === path || place.startsWith(`${path}/`);
-  return listLinux()
-    .filter(({ pid }) => pid !== process.pid)
+  const all = listLinux();
+  const parents = new Map(all.map(({ pid, parent }) => [pid, parent]));
+  const isOwn = (pid: number | undefined): boolean => {
+    for (let at = pid; at !== undefined; at = parents.get(at)) if (at === process.pid) return true;
+    return false;
+  };
+  return all
+    .filter(({ pid }) => !isOwn(pid))
     .filter(({ pid }) => isInside(linkOf(`/proc/${pid}/cwd`)) || writesTo(pid, isInside))
     .map(({ pid }) => ({ pid, name: (readProc(`/proc/${pid}/comm`) ?? '').trim() }));
 }

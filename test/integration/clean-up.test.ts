@@ -1,7 +1,6 @@
 // Clean-up with real git: what it removes can always be brought back, and what it cannot prove stays.
 
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import {
   appendFileSync,
   chmodSync,
@@ -14,9 +13,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { readArchives } from '../../src/flow/archive-entry.ts';
 import { cleanUp } from '../../src/flow/clean-up.ts';
+import { listOccupants } from '../../src/process/platform.ts';
 import { gc, landOn, openFlows, restore, takeBack, withObjects } from '../support/flows.ts';
 import { buildProject, Repository, readFiles, readState, repositoryTemplate } from '../support/repo.ts';
 
@@ -130,14 +130,22 @@ test('a process that works in the workspace keeps it from going', async () => {
   if (process.platform !== 'linux') return;
   const repo = newProject();
   const a = await landedWorkspace(repo);
-  const agent = spawn('sleep', ['60'], { cwd: a.dir, stdio: 'ignore' });
-  onTestFinished(() => void agent.kill('SIGKILL'));
-  await once(agent, 'spawn');
+  // Its parent is gone by the time: it is no process of the test's.
+  const started = spawnSync('sh', ['-c', 'sleep 60 >/dev/null 2>&1 & echo $!'], { cwd: a.dir });
+  const agent = Number(started.stdout.toString());
+  const end = (): void => {
+    try {
+      process.kill(agent, 'SIGKILL');
+    } catch {
+      // it has ended
+    }
+  };
+  onTestFinished(end);
   const report = await gc(await openFlows(repo), ['../a']);
-  expect(report.failure?.message).toContain(String(agent.pid));
+  expect(report.failure?.message).toContain(String(agent));
   expect(a.read('a-loose')).toBe('loose\n');
-  agent.kill('SIGKILL');
-  await once(agent, 'exit');
+  end();
+  await vi.waitFor(() => expect(listOccupants(a.dir)).toEqual([]));
   expect((await gc(await openFlows(repo), ['../a'])).failure).toBeNull();
 });
 
