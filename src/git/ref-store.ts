@@ -18,6 +18,8 @@ class RefStore implements Refs {
   readonly #spawner: GitSpawner;
   readonly #place: RepositoryPlace;
   #asker: Coprocess | undefined;
+  /** Questions without an answer so far. */
+  #asking = 0;
   #turn: Promise<void> = Promise.resolve();
   #identity: Promise<{ author: Identity; committer: Identity }> | undefined;
 
@@ -28,20 +30,20 @@ class RefStore implements Refs {
 
   /** One process answers all questions of a command about revisions, each with the refs as they are by then. */
   #ask<T>(questions: readonly string[], answer: (process: Coprocess) => Promise<T>): Promise<T> {
-    if (this.#asker === undefined) {
-      this.#asker = this.#spawner.coprocess({
-        args: ['cat-file', '--batch-command'],
-        gitDir: this.#place.commonDir,
-      });
-      this.#asker.unref();
-    }
+    this.#asker ??= this.#spawner.coprocess({
+      args: ['cat-file', '--batch-command'],
+      gitDir: this.#place.commonDir,
+    });
     const asker = this.#asker;
+    this.#asking += 1;
+    asker.keepAlive(true);
     asker.write(questions.map((question) => `${question}\n`).join(''));
     const next = this.#turn.then(() => answer(asker));
-    this.#turn = next.then(
-      () => undefined,
-      () => undefined,
-    );
+    const done = (): void => {
+      this.#asking -= 1;
+      if (this.#asking === 0) asker.keepAlive(false);
+    };
+    this.#turn = next.then(done, done);
     return next;
   }
 

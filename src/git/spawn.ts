@@ -344,10 +344,18 @@ export class Coprocess {
     }
   }
 
-  /** Lets the process of the caller end while this one still waits for questions: it then sees its input closed. */
-  unref(): void {
-    this.#child.unref();
-    for (const pipe of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) (pipe as Socket).unref();
+  /** Whether the caller's process stays alive for this one: not while it only waits for questions. At the end of the
+   * caller it sees its input closed. */
+  keepAlive(needed: boolean): void {
+    for (const part of [
+      this.#child,
+      this.#child.stdin as Socket,
+      this.#child.stdout as Socket,
+      this.#child.stderr as Socket,
+    ]) {
+      if (needed) part.ref();
+      else part.unref();
+    }
   }
 
   /** Closes its standard input and waits for its end. */
