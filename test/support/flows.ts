@@ -8,6 +8,7 @@ import { restoreArchive } from '../../src/flow/archive.ts';
 import { type CleanUpReport, cleanUp } from '../../src/flow/clean-up.ts';
 import type { Context, JournalPoint } from '../../src/flow/context.ts';
 import { land } from '../../src/flow/land.ts';
+import type { LandOptions } from '../../src/flow/land-data.ts';
 import type { LandReport } from '../../src/flow/land-session.ts';
 import { type Recovered, recover } from '../../src/flow/recover.ts';
 import { type UndoReport, undo } from '../../src/flow/undo.ts';
@@ -17,7 +18,7 @@ import { source, startSource } from './source-process.ts';
 
 const SILENT = { step: () => undefined, done: () => undefined };
 
-const LAND_OPTIONS = {
+const LAND_OPTIONS: LandOptions = {
   gates: [],
   noGate: true,
   dropCulprits: false,
@@ -57,7 +58,7 @@ export async function withObjects<T>(context: Context, work: (objects: Objects) 
 export async function landOn(
   context: Context,
   names: readonly string[],
-  options: Partial<typeof LAND_OPTIONS & { branch: string | null }> = {},
+  options: Partial<LandOptions> = {},
 ): Promise<LandReport> {
   return land(context, {
     names,
