@@ -8,7 +8,7 @@ import type { Context, JournalPoint } from './flow/context.ts';
 import type { LandReport, LandWord } from './flow/land-session.ts';
 import type { Recovered } from './flow/recover.ts';
 import type { StatusContext } from './flow/status.ts';
-import { tmpFolderOf } from './flow/tmp-folder.ts';
+import { parseTmpOwner, tmpFolderOf, tmpNameOf } from './flow/tmp-folder.ts';
 import { openRefs } from './git/ref-store.ts';
 import { findRepository } from './git/repository.ts';
 import { GitSpawner } from './git/spawn.ts';
@@ -54,6 +54,8 @@ export async function openContext(
 }
 
 export interface OpenContext extends Context {
+  /** From now on also objects that are thrown away go to the disk: memory was too small for them. */
+  useDisk(): void;
   close(): void;
 }
 
@@ -92,7 +94,7 @@ function joinLight({ options, place, refs }: Base): Light {
 
 async function joinContext(base: Base, settings: Settings): Promise<OpenContext> {
   const { options, spawner, place } = base;
-  const [patterns, capture, checkouts, objects, remotes, runs, system] = await Promise.all([
+  const [patterns, capture, checkouts, objects, remotes, runs, system, memoryFolder] = await Promise.all([
     import('./config/path-patterns.ts'),
     import('./git/capture.ts'),
     import('./git/checkouts.ts'),
@@ -100,16 +102,23 @@ async function joinContext(base: Base, settings: Settings): Promise<OpenContext>
     import('./git/remotes.ts'),
     import('./process/run-command.ts'),
     import('./process/system.ts'),
+    import('./process/memory-folder.ts'),
   ]);
   const { env, signal } = options;
   const light = joinLight(base);
   const runner = runs.createCommandRunner({ env });
+  let inMemory = true;
   signal?.addEventListener('abort', () => void runner.endAll(), { once: true });
   return {
     ...light,
     settings,
-    openObjects: ({ quarantine }) =>
-      objects.openObjects(spawner, place, { parent: tmpFolderOf(place.stateDir, light.process), quarantine }),
+    openObjects: ({ quarantine }) => {
+      const memory = quarantine
+        ? memoryFolder.openMemoryFolder(light.process, tmpNameOf, parseTmpOwner)
+        : undefined;
+      const parent = memory ?? tmpFolderOf(place.stateDir, light.process);
+      return objects.openObjects(spawner, place, { parent, quarantine });
+    },
     workspaces: capture.createWorkspaces(spawner, place, patterns.matchPaths),
     checkouts: checkouts.openCheckouts(spawner, place, settings.snapshot.filters),
     remotes: remotes.openRemotes(spawner, place, env),
@@ -125,6 +134,9 @@ async function joinContext(base: Base, settings: Settings): Promise<OpenContext>
       mayHoldMarkers: patterns.matchPaths(settings.guards.markers),
     },
     journalPoint: (name) => crashAt(name, env),
+    useDisk: () => {
+      inMemory = false;
+    },
   };
 }
 
@@ -307,7 +319,13 @@ export function createCommands(options: ComposeOptions): Commands {
       const [{ forecast }, { forecastAnswer }] = await Promise.all([flows.forecast(), flows.landAnswer()]);
       const { context, worktrees, into } = await openTarget(options, input.into);
       try {
-        return outcomeOf(forecastAnswer(await forecast(context, { names: input.sources, into, worktrees })));
+        const request = { names: input.sources, into, worktrees };
+        const report = await forecast(context, request).catch((error: unknown) => {
+          if (!(error instanceof SennitError) || error.code !== 'disk_full') throw error;
+          context.useDisk();
+          return forecast(context, request);
+        });
+        return await outcomeOf(forecastAnswer(report));
       } finally {
         context.close();
       }

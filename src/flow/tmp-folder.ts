@@ -4,9 +4,14 @@
 import { join } from 'node:path';
 import type { ProcessMark } from '../ports/ledger.ts';
 
+/** The name of a process's folder of scratch files. */
+export function tmpNameOf({ pid, started }: ProcessMark): string {
+  return [String(pid), ...started.split('/').map(encodeURIComponent)].join('+');
+}
+
 /** The folder of a process's scratch files below the state folder. */
-export function tmpFolderOf(stateDir: string, { pid, started }: ProcessMark): string {
-  return join(stateDir, 'tmp', [String(pid), ...started.split('/').map(encodeURIComponent)].join('+'));
+export function tmpFolderOf(stateDir: string, mark: ProcessMark): string {
+  return join(stateDir, 'tmp', tmpNameOf(mark));
 }
 
 /** The process that a folder below `<state>/tmp` belongs to; undefined for a name that is none. */

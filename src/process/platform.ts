@@ -32,6 +32,9 @@ export function canListProcesses(): boolean {
 /** The shell that runs commands: the one that POSIX puts there, not one found on the PATH. */
 export const SHELL = '/bin/sh';
 
+/** A file system in memory that every user can write to; undefined where the system has none. */
+export const MEMORY_FILE_SYSTEM = process.platform === 'linux' ? '/dev/shm' : undefined;
+
 function readProc(path: string): string | undefined {
   try {
     return readFileSync(path, 'latin1');
