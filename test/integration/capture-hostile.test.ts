@@ -46,7 +46,7 @@ function nestedIn(scene: Scene, path: string, prepare: () => void = () => undefi
   nested.commit('inner', { inner: 'inner\n' });
   prepare();
   nested.write('.gitattributes', '* filter=evil\n');
-  nested.write('inner', 'changed\n');
+  nested.write('inner', 'INNER\n'); // of the same size: only its content can tell
   arm(nested.path('.git/config'), scene);
   return nested;
 }
@@ -80,7 +80,7 @@ const PAYLOADS: readonly Payload[] = [
       const sub = new Repository(scene.repo.place, scene.a.path('sub'));
       arm(join(sub.gitDir(), 'config'), scene);
       sub.write('.gitattributes', '* filter=evil\n');
-      sub.write('l', 'changed\n');
+      sub.write('l', 'L\n'); // of the same size: only its content can tell
     },
     springs: addAll,
   },

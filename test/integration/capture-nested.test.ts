@@ -5,7 +5,16 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { bytePath, capture, checksOf, contents, findingsOf, refusedCapture } from '../support/captures.ts';
+import {
+  bytePath,
+  capture,
+  checksOf,
+  contents,
+  findingsOf,
+  refusedCapture,
+  requestFor,
+  workspacesOf,
+} from '../support/captures.ts';
 import { linkTo, Repository, repositoryTemplate } from '../support/repo.ts';
 
 const newRepo = repositoryTemplate((repo) => {
@@ -181,6 +190,21 @@ test('a moved main repository does not hide the work of its workspaces (G08)', a
   const taken = await capture(new Repository(repo.place, moved), a);
   expect(checksOf(taken)).toEqual(['worktree_unlinked']);
   expect(new Repository(repo.place, moved).blob(taken.tree, 'f')).toBe('v2\n');
+});
+
+test('a forged commondir file of a workspace misleads nobody', async () => {
+  const repo = newRepo();
+  const a = repo.worktree('a', { branch: 'work' });
+  a.commit('on a branch', { g: 'g\n' });
+  a.write('new', 'new\n');
+  const request = await requestFor(repo, a);
+  const decoy = Repository.create(repo.place, 'decoy');
+  decoy.commit('decoy', { decoy: 'x\n' });
+  decoy.write('.git/info/exclude', 'new\n');
+  writeFileSync(join(request.worktree.adminDir, 'commondir'), `${decoy.path('.git')}\n`);
+  const taken = await (await workspacesOf(repo)).capture(request);
+  expect(contents(repo, taken.tree)).toEqual({ f: 'v1\n', g: 'g\n', new: 'new\n', 'pkg/a': 'a\n' });
+  expect(taken.findings).toEqual([]);
 });
 
 // ---- submodules ------------------------------------------------------------------------------------------------
