@@ -113,9 +113,10 @@ async function joinContext(base: Base, settings: Settings): Promise<OpenContext>
     ...light,
     settings,
     openObjects: ({ quarantine }) => {
-      const memory = quarantine
-        ? memoryFolder.openMemoryFolder(light.process, tmpNameOf, parseTmpOwner)
-        : undefined;
+      const memory =
+        quarantine && inMemory
+          ? memoryFolder.openMemoryFolder(light.process, tmpNameOf, parseTmpOwner)
+          : undefined;
       const parent = memory ?? tmpFolderOf(place.stateDir, light.process);
       return objects.openObjects(spawner, place, { parent, quarantine });
     },
