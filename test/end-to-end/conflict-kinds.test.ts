@@ -11,7 +11,7 @@ import {
   readState,
   repositoryTemplate,
 } from '../support/repo.ts';
-import { type Answer, askSennit } from '../support/sennit.ts';
+import { askSennit } from '../support/sennit.ts';
 
 const newRepo = repositoryTemplate((repo) => {
   repo.commit('start', {
@@ -142,10 +142,6 @@ const CASES: readonly Case[] = [
   },
 ];
 
-function open(answer: Answer): string[] {
-  return answer.conflicts.map((conflict) => conflict.path);
-}
-
 for (const one of CASES) {
   for (const take of ['change', 'target'] as const) {
     test(`a ${one.kind} conflict is handed over and settled with --take ${take}`, async () => {
@@ -170,12 +166,13 @@ for (const one of CASES) {
       expect(mentioned).toContain(one.path);
       expect(readState(repo).refs).toEqual(before.refs);
 
-      // Taking one side of every open path, as long as there is one.
-      for (let round = 0; round < 6; round += 1) {
-        const [path] = open(await askSennit(['conflicts'], 0, { cwd: repo }));
-        if (path === undefined) break;
-        await askSennit(['resolve', path, '--take', take], 0, { cwd: repo });
+      // One side for every path: each answer tells what is still open.
+      let open = stopped.conflicts.map((conflict) => conflict.path);
+      for (let round = 0; round < 6 && open[0] !== undefined; round += 1) {
+        const left = await askSennit(['resolve', open[0], '--take', take], 0, { cwd: repo });
+        open = left.conflicts.map((conflict) => conflict.path);
       }
+      expect(open).toEqual([]);
       const answer = await askSennit(['continue'], 0, { cwd: repo });
       expect(answer.result).toBe('landed');
       one.settled(repo);

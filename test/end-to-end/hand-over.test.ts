@@ -62,7 +62,8 @@ test('two edits of one line stop the landing before anything has changed', async
   const listed = await askSennit(['conflicts'], 0, { cwd: repo });
   expect(listed.conflicts).toMatchObject([{ path: 'src/cart.ts', kind: 'content' }]);
   const status = await runSennit(['status'], { cwd: repo });
-  expect(status.expectCode(0).stdout).toContain('src/cart.ts');
+  expect(status.expectCode(0).stdout).toContain(answer.operation);
+  expect(status.stdout).toContain('sennit continue');
 });
 
 for (const take of ['base', 'target', 'change'] as const) {

@@ -96,7 +96,7 @@ test('a landing that can never be pushed survives locally under a ref (M28)', as
 });
 
 test('a remote that cannot be reached loses nothing (M28)', async () => {
-  const { repo } = withRemote();
+  const { repo, origin } = withRemote();
   repo.git('remote', 'set-url', 'origin', join(repo.place.root, 'nowhere'));
   const a = repo.worktree('a');
   a.write('f', '2\n');
@@ -108,4 +108,11 @@ test('a remote that cannot be reached loses nothing (M28)', async () => {
   expect(a.read('f')).toBe('2\n');
   expect(existsSync(join(repo.place.root, 'nowhere'))).toBe(false);
   repo.requireSound();
+
+  // The way out that it names works once the remote is there again.
+  repo.git('remote', 'set-url', 'origin', origin.dir);
+  const waits = `${run.json().error?.hint} ${run.json().next.join(' ')}`.includes('sennit continue');
+  const again = waits ? ['continue'] : ['land', '../a', '--into', 'main', '--no-gate', '--push'];
+  await askSennit(again, 0, { cwd: repo });
+  expect(origin.blob('main', 'f')).toBe('2\n');
 });
