@@ -25,6 +25,8 @@ export interface CollectRequest {
   /** New objects go here instead of the repository's store (forecast). */
   readonly objectsDir: string | undefined;
   readonly facts: BlobFacts;
+  /** Whether accidental changes of line ends are undone here; else the caller does so where it matters. */
+  readonly lineEnds: boolean;
   /** False for a forecast or a dry run: nothing is anchored. */
   readonly anchor: boolean;
 }
@@ -99,12 +101,10 @@ export async function collect(
       const base = await baseOf(context, objects, one, history, request.tip, landed);
       const baseTree = await objects.treeOf(base);
       const taken = await objects.diffTrees(baseTree, one.tree);
-      const prepared = await prepareLineEnds(
-        objects,
-        request.facts,
-        { name: one.source.name, commit: one.commit, tree: one.tree },
-        taken,
-      );
+      const named = { name: one.source.name, commit: one.commit, tree: one.tree };
+      const prepared = request.lineEnds
+        ? await prepareLineEnds(objects, request.facts, named, taken)
+        : { ...named, findings: [] };
       return {
         ...one,
         history,

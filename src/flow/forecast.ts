@@ -13,6 +13,7 @@ import { BlobFacts } from './blob-facts.ts';
 import { type CollectedSnapshot, collect } from './collect.ts';
 import type { Context } from './context.ts';
 import { findLanded } from './landed.ts';
+import { type Prepared, prepareLineEnds } from './line-ends.ts';
 import { movedDirectoryFindings } from './moved-directories.ts';
 import { shellWord } from './packet.ts';
 import { findSources } from './sources.ts';
@@ -63,6 +64,7 @@ export async function forecast(context: Context, request: ForecastRequest): Prom
   const target = await findTarget(context.refs, into);
   const sources = await finding;
   const objects = await context.openObjects({ quarantine: true });
+  const facts = new BlobFacts(objects);
   try {
     const collected = await collect(context, objects, {
       operation: newOperationId(context.clock.now()),
@@ -71,19 +73,21 @@ export async function forecast(context: Context, request: ForecastRequest): Prom
       landed: await findLanded(context, objects, target.ref, target.tip),
       objectsDir: objects.objectsDir,
       anchor: false,
-      facts: new BlobFacts(objects),
+      facts,
+      lineEnds: false,
     });
     const all = collected.snapshots;
     const fresh = all.filter(({ history, changes }) => history.commits.length > 0 && changes.length > 0);
     const meetings = await findMeetings(objects, fresh, target.tip);
     context.narrator.step(`merging ${meetings.length} of ${pairCount(fresh.length)} pairs in memory`);
+    const met = await prepareMet(objects, facts, fresh, meetings);
     if (meetings.length > 0) {
-      const paths = fresh.flatMap(({ changes }) => changes.map(({ path }) => path));
+      const paths = [...met.keys()].flatMap((i) => fresh[i]?.changes.map(({ path }) => path) ?? []);
       await objects.useAttributesOf(await objects.treeOf(target.tip), paths);
     }
-    const results = await objects.mergePairs(
-      meetings.map(({ a, b }) => [b === null ? target.tip : commitOf(fresh, b), commitOf(fresh, a)]),
-    );
+    const commitOf = (i: number | null): Oid =>
+      i === null ? target.tip : (met.get(i)?.commit ?? target.tip);
+    const results = await objects.probePairs(meetings.map(({ a, b }) => [commitOf(b), commitOf(a)]));
     const collisions = meetings.flatMap(({ a, b }, i) => collisionOf(fresh, a, b, results[i]));
     const numbered = new Map(fresh.map(({ source }, i) => [source.name, i]));
     const order = planOrder(
@@ -107,7 +111,11 @@ export async function forecast(context: Context, request: ForecastRequest): Prom
       order: order.flatMap((i) => fresh[i]?.source.name ?? []),
       pairs: pairCount(fresh.length),
       asked: meetings.filter(({ b }) => b !== null).length,
-      findings: [...collected.findings, ...unsafeFindings(context, fresh)],
+      findings: [
+        ...collected.findings,
+        ...[...met.values()].flatMap(({ findings }) => findings),
+        ...unsafeFindings(context, fresh),
+      ],
     };
   } finally {
     await objects.close();
@@ -118,10 +126,24 @@ function pairCount(count: number): number {
   return (count * (count - 1)) / 2;
 }
 
-function commitOf(all: readonly CollectedSnapshot[], index: number): Oid {
-  const found = all[index];
-  if (found === undefined) throw new RangeError(`no source ${index}`);
-  return found.prepared.commit;
+/** The sources that meet another or the target, as they are merged: with accidental line ends undone. */
+async function prepareMet(
+  objects: Objects,
+  facts: BlobFacts,
+  all: readonly CollectedSnapshot[],
+  meetings: readonly Meeting[],
+): Promise<Map<number, Prepared>> {
+  const met = new Map<number, Prepared>();
+  const indexes = new Set(meetings.flatMap(({ a, b }) => (b === null ? [a] : [a, b])));
+  await Promise.all(
+    [...indexes].map(async (i) => {
+      const one = all[i];
+      if (one === undefined) throw new RangeError(`no source ${i}`);
+      const named = { name: one.source.name, commit: one.commit, tree: one.tree };
+      met.set(i, await prepareLineEnds(objects, facts, named, one.changes));
+    }),
+  );
+  return met;
 }
 
 function collisionOf(

@@ -129,6 +129,7 @@ async function run(
     objectsDir: session.dry ? objects.objectsDir : undefined,
     anchor: !session.dry,
     facts: session.facts,
+    lineEnds: true,
   });
   session.anchored = collected.anchored;
   const { fresh, stale } = splitStale(collected);
