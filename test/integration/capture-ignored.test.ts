@@ -26,6 +26,7 @@ test("an agent's ignore rule of * at the root does not hide its work", async () 
     a.writeAll({
       '.gitignore': `${rule}\n`,
       'hidden.ts': 'hidden\n',
+      ':(top)secret': 'not the secret that the base ignores\n',
       'new/deep/hidden.ts': 'deep\n',
       'src/more.ts': 'more\n',
       'node_modules/dep/index.js': 'dep\n',
@@ -39,6 +40,7 @@ test("an agent's ignore rule of * at the root does not hide its work", async () 
     // A rule without names of its own no longer ignores `secret`: it is untracked now, and told.
     const unhidden = rule === '*.*' ? ['secret'] : [];
     expect(added(repo, taken.tree), rule).toEqual([
+      ':(top)secret',
       'hidden.ts',
       'new/deep/hidden.ts',
       ...unhidden,

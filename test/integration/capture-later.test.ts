@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { asOid } from '../../src/model/ids.ts';
 import { capture, gitWrapper, requestFor, workspacesOf } from '../support/captures.ts';
 import { linkTo, type Repository, readState, repositoryTemplate } from '../support/repo.ts';
 
@@ -88,7 +89,12 @@ test('work that a rule hides after the capture is seen, when the rule was there 
 test('a change back to the tree that is asked for is no difference', async () => {
   const { repo, a, request, store } = await taken();
   a.writeAll({ f: 'v1\n', 'dir/new': null });
-  expect(await store.compare(request, repo.tree('main') as typeof request.base)).toEqual([]);
+  expect(await store.compare(request, asOid(repo.tree('main')))).toEqual([]);
+});
+
+test('another tree than the captured one is compared as it is asked for', async () => {
+  const { repo, request, store } = await taken();
+  expect(await store.compare(request, asOid(repo.tree('main')))).toEqual(['dir/new', 'f']);
 });
 
 test('comparing an untouched workspace is one look, without hashing', async () => {
