@@ -132,7 +132,7 @@ async function writeLanding(session: LandSession, state: MergeState, tree: Oid):
 }
 
 /** `1700000000 +0100`: seconds since the epoch and the local offset. */
-export function gitDate(now: Date): string {
+function gitDate(now: Date): string {
   const offset = -now.getTimezoneOffset();
   const sign = offset < 0 ? '-' : '+';
   const hours = String(Math.floor(Math.abs(offset) / 60)).padStart(2, '0');

@@ -51,7 +51,7 @@ async function testSubset(
 }
 
 /** Name of the archive entry of a source that a landing dropped. */
-export function droppedArchive(operation: OperationId, name: string): string {
+function droppedArchive(operation: OperationId, name: string): string {
   return `${operation}-${slugOf(name)}`;
 }
 

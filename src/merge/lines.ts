@@ -15,7 +15,7 @@ export type LineVerdict =
     };
 
 /** Splits text at line feeds; a carriage return stays with its line. An empty last piece is dropped. */
-export function splitLines(text: string): string[] {
+function splitLines(text: string): string[] {
   const lines = text.split('\n');
   if (lines.at(-1) === '') lines.pop();
   return lines;
