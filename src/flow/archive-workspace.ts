@@ -1,7 +1,7 @@
 // All that only one workspace has, put under refs before the workspace goes: its content as the archive commit, what is
-// staged where that is neither its commit nor its files, and commits that only the reflog of its HEAD still names.
+// staged where that is neither its commit nor its files, and commits that nothing but its own git dir still names.
 
-import { readFile } from 'node:fs/promises';
+import { lstat, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SennitError } from '../model/errors.ts';
 import { isOid, isZeroOid, type Oid } from '../model/ids.ts';
@@ -14,7 +14,7 @@ export interface ArchiveRefs {
   readonly archive: string;
   /** For what is staged. */
   readonly staged: string;
-  /** For commits of the reflog. */
+  /** For commits that only its git dir names. */
   readonly reflog: string;
 }
 
@@ -45,7 +45,7 @@ export async function archiveWorkspace(
   }
   const orphans = await findOrphans(context, objects, worktree.adminDir, head);
   if (orphans.length > 0) {
-    const message = `sennit: commits that only the reflog of ${facts.name} names\n`;
+    const message = `sennit: commits that only ${facts.name} named\n`;
     const tree = await objects.treeOf(orphans[0] ?? commit);
     updates.push({
       ref: refs.reflog,
@@ -67,17 +67,19 @@ function treeOf(objects: Objects, commit: Oid | null): Promise<Oid> {
   return commit === null ? objects.emptyTree() : objects.treeOf(commit);
 }
 
-/** Commits that the reflog of a worktree's HEAD names and that no branch, tag or HEAD reaches; those that others of
- * them reach are left out. */
+/** Commits that only the worktree's own git dir names (its reflogs, its private refs, where HEAD was before) and that no
+ * branch, tag or HEAD reaches; those that others of them reach are left out. */
 async function findOrphans(
   context: Context,
   objects: Objects,
   adminDir: string,
   head: Oid | null,
 ): Promise<Oid[]> {
-  const named = parseReflog(await readFile(join(adminDir, 'logs', 'HEAD'), 'latin1').catch(() => ''));
-  if (named.length === 0) return [];
-  const there = (await context.refs.resolveCommits(named)).filter((oid) => oid !== undefined);
+  const named = new Set<Oid>();
+  for (const name of ['logs', 'refs', 'ORIG_HEAD', 'FETCH_HEAD'])
+    await collectIds(join(adminDir, name), named);
+  if (named.size === 0) return [];
+  const there = (await context.refs.resolveCommits([...named])).filter((oid) => oid !== undefined);
   const known = (await context.refs.listRefs('refs/')).flatMap(({ commit }) => commit ?? []);
   const tips = [...new Set(there)];
   const histories = await objects.readHistories(tips, [
@@ -90,11 +92,15 @@ async function findOrphans(
   return orphans.filter((tip) => !reached.has(tip));
 }
 
-/** All ids of a reflog, whose lines are `<old> <new> Name <email> 1700000000 +0000\tmessage`. */
-function parseReflog(text: string): Oid[] {
-  const found = new Set<Oid>();
-  for (const line of text.split('\n')) {
-    for (const oid of line.split(' ', 2)) if (isOid(oid) && !isZeroOid(oid)) found.add(oid);
+/** Adds all object ids with which lines of a file, or of files below a folder, begin: `<old> <new> Name …` of a reflog,
+ * `<id>\tnot-for-merge\t…` of FETCH_HEAD, `<id>` of a ref. */
+async function collectIds(path: string, found: Set<Oid>): Promise<void> {
+  const stat = await lstat(path).catch(() => undefined);
+  if (stat?.isDirectory() === true) {
+    for (const name of await readdir(path)) await collectIds(join(path, name), found);
+  } else if (stat?.isFile() === true) {
+    for (const line of (await readFile(path, 'latin1')).split('\n')) {
+      for (const word of line.split(/[ \t]/, 2)) if (isOid(word) && !isZeroOid(word)) found.add(word);
+    }
   }
-  return [...found];
 }

@@ -10,6 +10,7 @@ import { type ArchiveEntry, findArchive, keptFolderOf, readArchives } from './ar
 import type { Context } from './context.ts';
 import { whileHolding } from './operation-lock.ts';
 import { listNames } from './own-folders.ts';
+import { shellWord } from './packet.ts';
 import { type RestoreData, withRestoration } from './restore-data.ts';
 import {
   abandonRestoration,
@@ -155,7 +156,9 @@ function report(
 ): RestoreReport {
   const attached = findings.some(({ check }) => check === 'branch_not_attached') ? null : branch;
   const next =
-    result === 'dry_run' ? [`sennit archive restore ${entry.id}`] : [`sennit land ${path}`, 'sennit undo'];
+    result === 'dry_run'
+      ? [`sennit archive restore ${entry.id}`]
+      : [`sennit land ${shellWord(path)}`, 'sennit undo'];
   return { result, operation, entry, path, branch: attached, findings, next };
 }
 
@@ -186,6 +189,11 @@ async function restoreBranch(
     ledger.append({ operation, type: 'archive.restored', data: { archive: entry.id, ref } }, { state });
     context.journalPoint('restored');
     if (state === 'failed') throw taken;
-    return { ...common, result: 'restored', operation, next: [`sennit land ${name}`, 'sennit undo'] };
+    return {
+      ...common,
+      result: 'restored',
+      operation,
+      next: [`sennit land ${shellWord(name)}`, 'sennit undo'],
+    };
   });
 }

@@ -16,6 +16,7 @@ import { type Judged, judgeWorkspaces } from './judge-workspace.ts';
 import { type Leaving, readLeavings, removeLeavings } from './leavings.ts';
 import { whileHolding } from './operation-lock.ts';
 import { findScratchOwner } from './own-folders.ts';
+import { shellWord } from './packet.ts';
 import { removeTree } from './remove-tree.ts';
 import {
   isRemovable,
@@ -273,32 +274,37 @@ class CleanUp {
       {
         hint:
           unlanded.length > 0
-            ? `Land that work first: sennit land ${unlanded.map(({ path }) => path).join(' ')}. Or archive it: sennit gc --archive --apply ${unlanded.map(({ path }) => path).join(' ')}.`
+            ? `Land that work first: sennit land ${words(unlanded)}. Or archive it: sennit gc --archive --apply ${words(unlanded)}.`
             : 'Put that right, then run the command again. Nothing of it was touched.',
         paths: unlanded.flatMap(({ paths }) => paths),
-        next: unlanded.map(({ path }) => `sennit land ${path}`),
+        next: unlanded.length > 0 ? [`sennit land ${words(unlanded)}`] : [],
       },
     );
   }
 
   #next(workspaces: readonly WorkspaceReport[]): string[] {
-    const unlanded = workspaces.filter(({ state }) => state === 'unlanded').map(({ path }) => path);
-    const land = unlanded.length > 0 ? [`sennit land ${unlanded.join(' ')}`] : [];
+    const unlanded = workspaces.filter(({ state, action }) => state === 'unlanded' && action === 'keep');
+    const land = unlanded.length > 0 ? [`sennit land ${words(unlanded)}`] : [];
     if (this.#request.apply) {
       return [...land, ...(workspaces.some(({ action }) => action === 'removed') ? ['sennit undo'] : [])];
     }
     const flag = this.#request.archive ? ' --archive' : '';
     if (this.#named) {
-      const going = workspaces.filter(({ action }) => action === 'remove').map(({ path }) => path);
-      return [...(going.length > 0 ? [`sennit gc ${going.join(' ')}${flag} --apply`] : []), ...land];
+      const going = workspaces.filter(({ action }) => action === 'remove');
+      return [...(going.length > 0 ? [`sennit gc ${words(going)}${flag} --apply`] : []), ...land];
     }
-    const done = workspaces.filter(({ state }) => state === 'contained').map(({ path }) => path);
+    const done = workspaces.filter(({ state }) => state === 'contained');
     return [
       ...(this.#leavings.length > 0 ? ['sennit gc --apply'] : []),
-      ...(done.length > 0 ? [`sennit gc ${done.join(' ')} --apply`] : []),
+      ...(done.length > 0 ? [`sennit gc ${words(done)} --apply`] : []),
       ...land,
     ];
   }
+}
+
+/** Folders as words for a shell. */
+function words(workspaces: readonly { readonly path: string }[]): string {
+  return workspaces.map(({ path }) => shellWord(path)).join(' ');
 }
 
 function reasonOf({ verdict }: Judged): string {
@@ -332,7 +338,7 @@ function trashFinding(judged: Judged, trash: string): Finding {
     source: judged.name,
     message: `${judged.worktree.path} is removed, but ${trash} could not be deleted whole.`,
     paths: [trash],
-    remedy: `rm -rf ${trash}`,
+    remedy: `rm -rf ${shellWord(trash)}`,
   };
 }
 
@@ -343,6 +349,6 @@ function branchFinding(path: string, branch: string): Finding {
     severity: 'info',
     source: basename(path),
     message: `The branch ${name} stays: branches are yours.`,
-    remedy: `git branch -D ${name}`,
+    remedy: `git branch -D ${shellWord(name)}`,
   };
 }

@@ -9,6 +9,7 @@ import type { Context } from './context.ts';
 import { readLandData } from './land-data.ts';
 import { readLeavings } from './leavings.ts';
 import { tryHoldOperation } from './operation-lock.ts';
+import { shellWord } from './packet.ts';
 import { recover } from './recover.ts';
 
 /** Landings that are compared with the refs, newest first. */
@@ -145,7 +146,7 @@ async function examineTrash(reader: LedgerReader): Promise<Ailment[]> {
         severity: 'error',
         message: `What ${path} held is in ${trash}: something else had taken its place.`,
         paths: [trash],
-        remedy: `Move ${path} away, then: mv ${trash} ${path}`,
+        remedy: `Move ${path} away, then: mv ${shellWord(trash)} ${shellWord(path)}`,
       }),
     );
   }

@@ -9,6 +9,7 @@ import type { WorktreeInfo } from '../model/source.ts';
 import { type Ailment, ailment } from './ailment.ts';
 import type { Context } from './context.ts';
 import { listNames } from './own-folders.ts';
+import { shellWord } from './packet.ts';
 
 /** A lock or a half-made record that is younger may belong to somebody at work. Milliseconds. */
 export const SETTLED_AFTER = 10 * 60_000;
@@ -40,7 +41,7 @@ async function examineBare(context: Context): Promise<Ailment[]> {
         check: 'config_bare',
         severity: 'error',
         message: `core.bare is true although ${dirname(context.place.commonDir)} is a work tree: git refuses to work there. A git started with GIT_DIR set (as in a hook) does this.`,
-        remedy: `git config --file ${join(context.place.commonDir, 'config')} core.bare false`,
+        remedy: `git config --file ${shellWord(join(context.place.commonDir, 'config'))} core.bare false`,
       },
       () => context.refs.mendConfig('core.bare', 'false'),
     ),
@@ -63,7 +64,7 @@ async function examineWorkTree(context: Context, worktrees: readonly WorktreeInf
         check: 'config_worktree',
         severity: mistaken ? 'error' : 'warning',
         message: `core.worktree is ${value}: git takes ${path} for the files of this repository, not ${dirname(commonDir)}. A git started with GIT_WORK_TREE set does this.`,
-        remedy: `git config --file ${join(commonDir, 'config')} --unset-all core.worktree`,
+        remedy: `git config --file ${shellWord(join(commonDir, 'config'))} --unset-all core.worktree`,
       },
       mistaken ? () => context.refs.mendConfig('core.worktree', null) : null,
     ),
@@ -135,7 +136,7 @@ async function examineLocks(context: Context, worktrees: readonly WorktreeInfo[]
             ? `${path} is ${minutes} minutes old and nobody holds it: a git process died. Until it is gone git refuses to change what it guards.`
             : `${path} is there, ${minutes} minute${minutes === 1 ? '' : 's'} old: git may be at work.`,
           paths: [path],
-          remedy: `Make sure that no git and no editor for a commit message is at work, then: rm ${path}`,
+          remedy: `Make sure that no git and no editor for a commit message is at work, then: rm ${shellWord(path)}`,
         },
         stale ? () => removeLock(path, stat) : null,
       ),

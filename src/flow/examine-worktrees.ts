@@ -9,6 +9,7 @@ import { type Ailment, ailment } from './ailment.ts';
 import type { Context } from './context.ts';
 import { isGitAtWork, SETTLED_AFTER } from './examine-repository.ts';
 import { findScratchOwner, listNames } from './own-folders.ts';
+import { shellWord } from './packet.ts';
 
 /** Looks at the records of linked worktrees, and at what they name. */
 export async function examineWorktrees(
@@ -89,7 +90,7 @@ async function halfMadeAilment(
   const remedy =
     path === null || empty
       ? `Make sure that nobody is making it just now, then: sennit doctor --fix`
-      : `If nothing in ${path} is needed: git worktree remove -f -f ${path}. Else: git worktree unlock ${path}, and look at its files with git -C ${path} status`;
+      : `If nothing in ${path} is needed: git worktree remove -f -f ${shellWord(path)}. Else: git worktree unlock ${shellWord(path)}, and look at its files with git -C ${shellWord(path)} status`;
   return ailment(
     {
       check: 'worktree_half_made',
@@ -132,7 +133,7 @@ function lostAilments({ path, exists, linked, branch }: WorktreeInfo): Ailment[]
         severity: 'warning',
         message: `The folder of the worktree ${path} is not there.${commits}`,
         paths: [path],
-        remedy: `If it was moved: git worktree repair <its new path>. If it is gone for good: git worktree remove ${path}`,
+        remedy: `If it was moved: git worktree repair <its new path>. If it is gone for good: git worktree remove ${shellWord(path)}`,
       }),
     ];
   }
@@ -143,7 +144,7 @@ function lostAilments({ path, exists, linked, branch }: WorktreeInfo): Ailment[]
       severity: 'warning',
       message: `The .git file of ${path} is lost or leads elsewhere: git in it answers for another repository, or for none.`,
       paths: [path],
-      remedy: `git worktree repair ${path}`,
+      remedy: `git worktree repair ${shellWord(path)}`,
     }),
   ];
 }

@@ -14,6 +14,7 @@ import type { Objects } from '../ports/git.ts';
 import { type ArchiveEntry, keptFolderOf, stagedRef } from './archive-entry.ts';
 import type { Context } from './context.ts';
 import { moveBack } from './kept-files.ts';
+import { shellWord } from './packet.ts';
 import { removeTree } from './remove-tree.ts';
 
 /** One workspace that is being brought back. Folders are absolute paths. */
@@ -76,7 +77,7 @@ async function requireFree(context: Context, path: string): Promise<void> {
   const recorded = (await context.refs.listWorktrees()).find((worktree) => worktree.path === path);
   if (recorded !== undefined && !recorded.exists) {
     throw new SennitError('restore_blocked', `git still has a record of a worktree at ${path}.`, {
-      hint: `If its folder is gone for good, run: git worktree remove ${path}. Or restore to another folder.`,
+      hint: `If its folder is gone for good, run: git worktree remove ${shellWord(path)}. Or restore to another folder.`,
     });
   }
   const stat = await lstat(path).catch(() => undefined);
@@ -190,7 +191,7 @@ async function attach(
       check: 'branch_not_attached',
       severity: 'info',
       message: `${path} is at ${head.slice(0, 12)}, detached from ${name}: ${why}.`,
-      remedy: `git -C ${path} switch ${at === undefined ? `-c ${name}` : name}`,
+      remedy: `git -C ${shellWord(path)} switch ${at === undefined ? '-c ' : ''}${shellWord(name)}`,
     },
   ];
 }

@@ -15,6 +15,7 @@ import { type Context, OWN_REFS } from './context.ts';
 import { judgeWorkspaces } from './judge-workspace.ts';
 import { readLandData } from './land-data.ts';
 import { whileHolding } from './operation-lock.ts';
+import { shellWord } from './packet.ts';
 import { removeTree } from './remove-tree.ts';
 import { isRemovable, planRemoval, type Removable, removeWorkspace } from './remove-workspace.ts';
 import { readRestoreData, withRestoration } from './restore-data.ts';
@@ -198,7 +199,7 @@ async function requireBranchUntouched(
       ? `${ref} has moved on since it was made.`
       : `${ref} is checked out in ${holder.path}.`,
     {
-      hint: `Delete it yourself if nothing on it is needed: git branch -D ${ref.replace('refs/heads/', '')}`,
+      hint: `Delete it yourself if nothing on it is needed: git branch -D ${shellWord(ref.replace('refs/heads/', ''))}`,
     },
   );
 }
@@ -235,7 +236,9 @@ async function planRemovals(
         `${restoration.path} cannot go again: ${
           one.verdict.state === 'refused' ? one.verdict.reason : 'it has been worked in since it came back'
         }.`,
-        { hint: `It is a workspace like others now: \`sennit land ${restoration.path}\`, or \`sennit gc\`.` },
+        {
+          hint: `It is a workspace like others now: \`sennit land ${shellWord(restoration.path)}\`, or \`sennit gc\`.`,
+        },
       );
     }
     const proof = `archived as ${restoration.archive}`;
@@ -329,7 +332,7 @@ export async function dropBranch(
   const [left] = await context.refs.resolveCommits([branch.ref]);
   if (outcome.outcome === 'updated' || left === undefined) return;
   throw new SennitError('undo_blocked', `${branch.ref} has moved on since it was made.`, {
-    hint: `Delete it yourself if nothing on it is needed: git branch -D ${branch.ref.replace('refs/heads/', '')}`,
+    hint: `Delete it yourself if nothing on it is needed: git branch -D ${shellWord(branch.ref.replace('refs/heads/', ''))}`,
   });
 }
 

@@ -9,6 +9,7 @@ import type { OperationRecord } from '../ports/ledger.ts';
 import type { Context } from './context.ts';
 import { readLandData } from './land-data.ts';
 import { findScratchOwner, isWithin, listNames } from './own-folders.ts';
+import { shellWord } from './packet.ts';
 
 /** Files and folders of a worktree's git dir that stand for something that is not finished there. */
 const UNFINISHED: readonly (readonly [name: string, what: string])[] = [
@@ -51,13 +52,13 @@ function placeObstacle(
   }
   if (worktree.locked !== null) {
     const why = worktree.locked === '' ? '' : ` (${worktree.locked})`;
-    return `it is locked${why}: \`git worktree unlock ${path}\` if that is over`;
+    return `it is locked${why}: \`git worktree unlock ${shellWord(path)}\` if that is over`;
   }
   if (!worktree.exists) {
-    return `its folder is not there: after a move \`git worktree repair <new path>\`, else \`git worktree remove ${path}\``;
+    return `its folder is not there: after a move \`git worktree repair <new path>\`, else \`git worktree remove ${shellWord(path)}\``;
   }
   if (!worktree.linked) {
-    return `its .git file is lost or leads elsewhere: \`git worktree repair ${path}\` first`;
+    return `its .git file is lost or leads elsewhere: \`git worktree repair ${shellWord(path)}\` first`;
   }
   if (context.place.gitDir === worktree.adminDir || isWithin(context.cwd, path)) {
     return 'this command was started in it: run it from another place';

@@ -166,16 +166,20 @@ test('what is staged but neither committed nor on the disk comes back staged', a
   expect(a.read('README.md')).toBe('later\n');
 });
 
-test('commits that only the reflog of the workspace names stay within reach', async () => {
+test('commits that only the reflog or a private ref of the workspace names stay within reach', async () => {
   const repo = newProject();
   const a = repo.worktree('a');
+  const privately = repo.commitTo('private', { p: 'p\n' });
+  a.git('update-ref', 'refs/worktree/mine', privately);
+  repo.git('branch', '-q', '-D', 'private');
   const [lost] = [a.commit('thrown away by mistake', { f: '1\n' }), a.commit('more', { g: '1\n' })];
   const more = a.oid('HEAD');
   a.git('reset', '-q', '--hard', 'main');
   expect((await gc(await openFlows(repo), ['../a'])).failure).toBeNull();
   repo.git('reflog', 'expire', '--expire=now', '--all');
   repo.git('gc', '-q', '--prune=now');
-  for (const commit of [lost, more]) expect(repo.git('cat-file', '-t', commit ?? '')).toBe('commit');
+  for (const commit of [lost, more, privately])
+    expect(repo.git('cat-file', '-t', commit ?? '')).toBe('commit');
 });
 
 test('unlanded work goes only when asked, and only into the archive', async () => {
