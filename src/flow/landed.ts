@@ -21,9 +21,8 @@ export async function findLanded(
   target: string,
   tip: Oid,
 ): Promise<LandedSnapshot[]> {
-  const operations = context
-    .ledger()
-    .listOperations({ kinds: ['land'], states: ['done'], target, limit: HORIZON });
+  const operations =
+    context.readLedger()?.listOperations({ kinds: ['land'], states: ['done'], target, limit: HORIZON }) ?? [];
   const landings = operations.flatMap((operation) => {
     const data = readLandData(operation);
     return data.landing === null ? [] : [{ landing: data.landing, sources: data.sources }];

@@ -1,17 +1,22 @@
 // Many sources that touch the same paths are merged pairwise, in rounds, each round by one git process, instead of one
 // after another by a process each. Every merge is a merge of two commits with true parents from the same base, and is
 // verified like any other; what is not clean and believed at once is left to be merged alone, where its conflicts can be
-// settled or handed over.
+// settled or handed over. The steps between are made on a bench and vanish with it: what is kept of a group is what it
+// changes, and the content that its merges made.
 
-import type { Oid } from '../model/ids.ts';
+import type { GitPath, Oid } from '../model/ids.ts';
+import type { EntryChange, TreeEntry } from '../model/tree.ts';
+import type { Objects } from '../ports/git.ts';
 import type { LandSource, PathRecord } from './land-data.ts';
 import type { MergeInput } from './merge.ts';
 import { verifyMerge } from './verify-merge.ts';
 
-/** Sources merged with each other but not with the target yet. Poses as one source. */
+/** Sources merged with each other but not with the target yet. */
 export interface Group {
-  readonly source: LandSource;
+  readonly base: Oid;
   readonly members: readonly LandSource[];
+  /** What all of them together change against the base. */
+  readonly changes: readonly EntryChange[];
   readonly paths: readonly PathRecord[];
 }
 
@@ -21,11 +26,23 @@ export interface Rounds {
   readonly alone: readonly LandSource[];
 }
 
+/** A group while it grows: poses as one source, whose commit is on the bench. */
+interface Growing {
+  readonly source: LandSource;
+  readonly members: readonly LandSource[];
+  readonly paths: readonly PathRecord[];
+}
+
 /** Fewer sources than this are merged one after another: rounds would save nothing. */
 const WORTH_ROUNDS = 4;
 
-/** Merges sources that start from the same base with each other. */
-export async function mergeInRounds(input: MergeInput, sources: readonly LandSource[]): Promise<Rounds> {
+/** Merges sources that start from the same base with each other. `attributes` is the tree whose attributes count, for
+ * these paths. */
+export async function mergeInRounds(
+  input: MergeInput,
+  sources: readonly LandSource[],
+  attributes: { readonly tree: Oid; readonly paths: readonly GitPath[] },
+): Promise<Rounds> {
   const byBase = new Map<Oid, LandSource[]>();
   const alone = new Set<LandSource>();
   for (const source of sources) {
@@ -33,28 +50,47 @@ export async function mergeInRounds(input: MergeInput, sources: readonly LandSou
     else byBase.set(source.base, [...(byBase.get(source.base) ?? []), source]);
   }
   const groups: Group[] = [];
-  for (const members of byBase.values()) {
-    if (members.length < WORTH_ROUNDS) {
-      for (const source of members) alone.add(source);
-      continue;
-    }
-    input.step(`merging ${members.length} sources with each other`);
-    let groupsNow: Group[] = members.map((source) => ({ source, members: [source], paths: [] }));
-    while (groupsNow.length > 1) groupsNow = await oneRound(input, groupsNow, alone);
-    for (const group of groupsNow) {
-      if (group.members.length === 1) alone.add(group.source);
-      else groups.push(group);
+  const worthy = [...byBase.values()].filter((members) => members.length >= WORTH_ROUNDS);
+  for (const members of byBase.values())
+    if (!worthy.includes(members)) for (const source of members) alone.add(source);
+  if (worthy.length > 0) {
+    const bench = await input.objects.openBench();
+    try {
+      await bench.useAttributesOf(attributes.tree, attributes.paths);
+      for (const members of worthy) {
+        input.step(`merging ${members.length} sources with each other`);
+        groups.push(...(await mergeMembers({ ...input, objects: bench }, input.objects, members, alone)));
+      }
+    } finally {
+      await bench.close();
     }
   }
   return { groups, alone: sources.filter((source) => alone.has(source)) };
 }
 
-async function oneRound(
+/** Merges sources of one base on the bench; what cannot be merged so goes to `alone`. */
+async function mergeMembers(
   input: MergeInput,
-  groups: readonly Group[],
+  kept: Objects,
+  members: readonly LandSource[],
   alone: Set<LandSource>,
 ): Promise<Group[]> {
-  const pairs: (readonly [Group, Group])[] = [];
+  let growing: Growing[] = members.map((source) => ({ source, members: [source], paths: [] }));
+  while (growing.length > 1) growing = await oneRound(input, growing, alone);
+  const groups: Group[] = [];
+  for (const group of growing) {
+    if (group.members.length === 1) alone.add(group.source);
+    else groups.push(await keepGroup(input.objects, kept, group));
+  }
+  return groups;
+}
+
+async function oneRound(
+  input: MergeInput,
+  groups: readonly Growing[],
+  alone: Set<LandSource>,
+): Promise<Growing[]> {
+  const pairs: (readonly [Growing, Growing])[] = [];
   for (let i = 0; i + 1 < groups.length; i += 2) {
     const [a, b] = [groups[i], groups[i + 1]];
     if (a !== undefined && b !== undefined) pairs.push([a, b]);
@@ -80,11 +116,11 @@ async function oneRound(
 /** The joined group, or undefined when a check does not believe the merge. */
 async function believe(
   input: MergeInput,
-  a: Group,
-  b: Group,
+  a: Growing,
+  b: Growing,
   tree: Oid,
   ms: number,
-): Promise<Group | undefined> {
+): Promise<Growing | undefined> {
   const check = await verifyMerge(
     input,
     { accumulated: a.source.prepared, tree: a.source.tree },
@@ -93,7 +129,7 @@ async function believe(
     new Set(),
   );
   if (check.conflicts.length > 0) return undefined;
-  const commit = await input.objects.writeCommit({
+  const prepared = await input.objects.writeCommit({
     tree,
     parents: [a.source.prepared, b.source.prepared],
     message: `sennit: merge ${b.source.name} with ${a.source.name}\n`,
@@ -106,15 +142,34 @@ async function believe(
     source: b.members.map(({ name }) => name).join(', '),
   }));
   return {
-    source: {
-      ...a.source,
-      name: `${a.source.name} with others`,
-      prepared: commit,
-      tree,
-      base: a.source.base,
-      entangled: false,
-    },
+    source: { ...a.source, name: `${a.source.name} with others`, prepared, tree },
     members: [...a.members, ...b.members],
     paths: [...a.paths, ...b.paths, ...paths],
   };
+}
+
+/** What is kept of a group: the contents that its merges made are written where they stay. */
+async function keepGroup(bench: Objects, kept: Objects, { source, members, paths }: Growing): Promise<Group> {
+  const baseTree = await bench.treeOf(source.base);
+  const changes = await bench.diffTrees(baseTree, source.tree);
+  const own = new Set<Oid>();
+  for (const changed of await Promise.all(members.map(({ tree }) => bench.diffTrees(baseTree, tree))))
+    for (const { after } of changed) if (after !== null) own.add(after.oid);
+  for (const { after } of changes)
+    if (after !== null && !own.has(after.oid)) await kept.writeBlob(await bench.readBlob(after.oid));
+  return { base: source.base, members, changes, paths };
+}
+
+/** A group as one source that can be merged like any other. */
+export async function asSource(objects: Objects, { base, members, changes }: Group): Promise<LandSource> {
+  const [first] = members;
+  if (first === undefined) throw new RangeError('a group without members');
+  const entries = new Map<GitPath, TreeEntry | null>(changes.map(({ path, after }) => [path, after]));
+  const tree = await objects.applyToTree(await objects.treeOf(base), entries);
+  const prepared = await objects.writeCommit({
+    tree,
+    parents: members.map((member) => member.prepared),
+    message: `sennit: merge ${members.map(({ name }) => name).join(', ')}\n`,
+  });
+  return { ...first, name: `${first.name} with others`, prepared, tree };
 }

@@ -12,7 +12,7 @@ import type { GitPath, Oid } from '../model/ids.ts';
 import { type EntryChange, sameEntry, type TreeEntry } from '../model/tree.ts';
 import type { Objects } from '../ports/git.ts';
 import type { LandSource, MergeState, PathRecord } from './land-data.ts';
-import { mergeInRounds } from './merge-rounds.ts';
+import { asSource, type Group, mergeInRounds } from './merge-rounds.ts';
 import { movedDirectoryFindings } from './moved-directories.ts';
 import { verifyMerge } from './verify-merge.ts';
 
@@ -80,26 +80,32 @@ export async function mergeWaiting(input: MergeInput, start: MergeState): Promis
   const findings: Finding[] = [...movedDirectoryFindings(all)];
   let state = start;
   const { apart, meeting } = await splitByOverlap(objects, state, all);
-  if (meeting.length > 0) {
-    const paths = meeting.flatMap(({ changes }) => changes.map(({ path }) => path));
-    await objects.useAttributesOf(await objects.treeOf(start.tip), paths);
-  }
+  const attributes = {
+    tree: await objects.treeOf(start.tip),
+    paths: meeting.flatMap(({ changes }) => changes.map(({ path }) => path)),
+  };
+  if (meeting.length > 0) await objects.useAttributesOf(attributes.tree, attributes.paths);
   if (apart.length > 0) {
     input.step(
       `merging ${apart.length} source${apart.length === 1 ? '' : 's'} that meet${apart.length === 1 ? 's' : ''} nothing`,
     );
-    state = await mergeApart(objects, state, apart);
+    state = await putIn(
+      objects,
+      state,
+      apart.map(({ source }) => source),
+      apart.flatMap(({ changes }) => changes),
+    );
   }
   const { groups, alone } = await mergeInRounds(
     input,
     meeting.map(({ source }) => source),
+    attributes,
   );
   const back: LandSource[] = [];
   for (const group of groups) {
-    const result = await mergeOne(input, state, group.source, group.members);
-    if (result.outcome === 'merged')
-      state = { ...result.state, paths: [...result.state.paths, ...group.paths] };
-    else back.push(...group.members);
+    const joined = await joinGroup(input, state, group);
+    if (joined === undefined) back.push(...group.members);
+    else state = joined;
   }
   return { state: await mergeEach(input, state, [...back, ...alone]), findings };
 }
@@ -170,21 +176,49 @@ async function splitByOverlap(
   return { apart, meeting: meeting.map(({ one }) => one) };
 }
 
-async function mergeApart(
+/** Puts in what meets nothing that the state has changed: every path as it is, which is what git would give. */
+async function putIn(
   objects: Objects,
   state: MergeState,
-  apart: readonly Changes[],
+  sources: readonly LandSource[],
+  changes: readonly EntryChange[],
 ): Promise<MergeState> {
-  const changes = new Map<GitPath, TreeEntry | null>();
-  for (const one of apart) for (const { path, after } of one.changes) changes.set(path, after);
-  const tree = await objects.applyToTree(state.tree, changes);
-  const names = apart.map(({ source }) => source.name);
+  const tree = await objects.applyToTree(
+    state.tree,
+    new Map<GitPath, TreeEntry | null>(changes.map(({ path, after }) => [path, after])),
+  );
+  const names = sources.map(({ name }) => name);
   const accumulated = await objects.writeCommit({
     tree,
-    parents: [state.accumulated, ...apart.map(({ source }) => source.prepared)],
+    parents: [state.accumulated, ...sources.map(({ prepared }) => prepared)],
     message: `sennit: merge ${names.join(', ')}\n`,
   });
   return advanced(state, { accumulated, tree, names, paths: [], regenerate: [] });
+}
+
+/** Merges a group onto the state; undefined when its members must be merged one by one. */
+async function joinGroup(
+  input: MergeInput,
+  state: MergeState,
+  group: Group,
+): Promise<MergeState | undefined> {
+  const { objects } = input;
+  const since = new PathIndex();
+  since.add(-1, await objects.diffTrees(await objects.treeOf(group.base), state.tree));
+  const joined =
+    since.meetings(0, group.changes).size === 0
+      ? await putIn(objects, state, group.members, group.changes)
+      : await mergeAsOne(input, state, group);
+  return joined && { ...joined, paths: [...joined.paths, ...group.paths] };
+}
+
+async function mergeAsOne(
+  input: MergeInput,
+  state: MergeState,
+  group: Group,
+): Promise<MergeState | undefined> {
+  const result = await mergeOne(input, state, await asSource(input.objects, group), group.members);
+  return result.outcome === 'merged' ? result.state : undefined;
 }
 
 function advanced(

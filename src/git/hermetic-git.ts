@@ -5,7 +5,7 @@
 // objects go to a folder that is thrown away. What must stay true: refs of the repository are never touched from here.
 
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import type { RepositoryPlace } from '../ports/git.ts';
 import type { Coprocess, GitCall, GitResult, GitSpawner } from './spawn.ts';
 
@@ -14,6 +14,8 @@ export interface HermeticOptions {
   readonly parent: string;
   /** New objects go into the git dir and vanish with it; reads see both. */
   readonly quarantine: boolean;
+  /** Object folder of another quarantine that is read besides the repository's. */
+  readonly over?: string | undefined;
 }
 
 /** Makes the git dir. `close` ends its co-processes and removes it. */
@@ -45,7 +47,12 @@ export async function openHermeticGit(
     mkdir(join(dir, 'objects', 'info'), { recursive: true }),
     mkdir(join(dir, 'new'), { recursive: true }),
   ]);
-  return new HermeticGit(spawner, place, dir, options.quarantine);
+  return new HermeticGit(spawner, place, dir, options);
+}
+
+/** Folders as GIT_ALTERNATE_OBJECT_DIRECTORIES lists them; quoted, so that any name is one. */
+function searchPath(folders: readonly string[]): string {
+  return folders.map((folder) => JSON.stringify(folder)).join(delimiter);
 }
 
 export class HermeticGit {
@@ -57,21 +64,24 @@ export class HermeticGit {
   attributes = '';
   readonly #spawner: GitSpawner;
   readonly #env: Record<string, string>;
+  /** Object folders that are read besides the one that is written to. */
+  readonly #alternates: readonly string[];
   readonly #processes = new Map<string, Coprocess>();
   readonly #queues = new Map<string, Promise<unknown>>();
 
-  constructor(spawner: GitSpawner, place: RepositoryPlace, dir: string, quarantine: boolean) {
+  constructor(spawner: GitSpawner, place: RepositoryPlace, dir: string, options: HermeticOptions) {
     this.#spawner = spawner;
     this.place = place;
     this.dir = dir;
     const objects = join(place.commonDir, 'objects');
-    this.objectsDir = quarantine ? join(dir, 'objects') : undefined;
+    this.objectsDir = options.quarantine ? join(dir, 'objects') : undefined;
+    this.#alternates = [...(options.over === undefined ? [] : [options.over]), objects];
     this.#env = {
       GIT_CONFIG_GLOBAL: join(dir, 'empty'),
       GIT_CONFIG_NOSYSTEM: '1',
       GIT_ATTR_NOSYSTEM: '1',
       GIT_OBJECT_DIRECTORY: this.objectsDir ?? objects,
-      ...(quarantine ? { GIT_ALTERNATE_OBJECT_DIRECTORIES: JSON.stringify(objects) } : {}),
+      ...(options.quarantine ? { GIT_ALTERNATE_OBJECT_DIRECTORIES: searchPath(this.#alternates) } : {}),
       ...(place.shallow ? { GIT_SHALLOW_FILE: join(place.commonDir, 'shallow') } : {}),
     };
   }
@@ -82,8 +92,35 @@ export class HermeticGit {
       gitDir: this.dir,
       cwd: this.dir,
       env: { ...this.#env, ...call.env },
-      config: [['core.attributesFile', this.attributes], ...(call.config ?? [])],
+      config: [
+        ['core.attributesFile', this.attributes],
+        // What vanishes soon is not worth compressing.
+        ...(this.objectsDir === undefined ? [] : [['core.looseCompression', '0'] as const]),
+        ...(call.config ?? []),
+      ],
     };
+  }
+
+  /** Runs with a folder of new objects that is gone when this returns: for answers whose objects nobody needs. */
+  async runAndForget(name: string, call: GitCall): Promise<GitResult> {
+    const folder = join(this.dir, name);
+    await mkdir(folder);
+    try {
+      return await this.run({
+        ...call,
+        config: [['core.looseCompression', '0'], ...(call.config ?? [])],
+        env: {
+          GIT_OBJECT_DIRECTORY: folder,
+          GIT_ALTERNATE_OBJECT_DIRECTORIES: searchPath([
+            ...(this.objectsDir === undefined ? [] : [this.objectsDir]),
+            ...this.#alternates,
+          ]),
+          ...call.env,
+        },
+      });
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
   }
 
   run(call: GitCall): Promise<GitResult> {

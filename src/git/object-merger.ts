@@ -1,4 +1,5 @@
 import { rm, writeFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { asOid, type GitPath, type Oid, slugOf } from '../model/ids.ts';
 import type { TreeEntry } from '../model/tree.ts';
@@ -9,7 +10,20 @@ import { historiesOf, parseParents } from './history.ts';
 import { parseMergeTree, parseMergeTreeBatch } from './merge-tree-format.ts';
 import type { ObjectReader } from './object-reader.ts';
 import type { ObjectWriter } from './object-writer.ts';
+import type { GitCall } from './spawn.ts';
 import { parsePathList, type RawTreeEntry } from './tree-format.ts';
+
+/** Pairs that one process probes before the objects that it left are removed. */
+const PROBE_BATCH = 250;
+const MOST_PROBES = 4;
+
+function pairsCall(pairs: readonly (readonly [Oid, Oid])[]): GitCall {
+  return {
+    args: ['merge-tree', '--write-tree', '-z', '--stdin'],
+    stdin: pairs.map(([a, b]) => `${a} ${b}\n`).join(''),
+    accept: [0, 1],
+  };
+}
 
 /** Merges commits and answers what a merge needs to know of histories. */
 export class ObjectMerger {
@@ -91,12 +105,24 @@ export class ObjectMerger {
 
   async mergePairs(pairs: readonly (readonly [Oid, Oid])[]): Promise<MergeTreeResult[]> {
     if (pairs.length === 0) return [];
-    const { stdout } = await this.#git.run({
-      args: ['merge-tree', '--write-tree', '-z', '--stdin'],
-      stdin: pairs.map(([a, b]) => `${a} ${b}\n`).join(''),
-      accept: [0, 1],
-    });
+    const { stdout } = await this.#git.run(pairsCall(pairs));
     return parseMergeTreeBatch(stdout, pairs.length);
+  }
+
+  async probePairs(pairs: readonly (readonly [Oid, Oid])[]): Promise<MergeTreeResult[]> {
+    const results: MergeTreeResult[] = new Array(pairs.length);
+    let next = 0;
+    const work = async (): Promise<void> => {
+      for (let from = next; from < pairs.length; from = next) {
+        const batch = pairs.slice(from, from + PROBE_BATCH);
+        next = from + batch.length;
+        const { stdout } = await this.#git.runAndForget(`probe-${from}`, pairsCall(batch));
+        for (const [i, result] of parseMergeTreeBatch(stdout, batch.length).entries())
+          results[from + i] = result;
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(MOST_PROBES, availableParallelism()) }, work));
+    return results;
   }
 
   async readHistories(tips: readonly Oid[], known: readonly Oid[]): Promise<History[]> {

@@ -35,6 +35,8 @@ export async function openObjects(
     useAttributesOf: (tree, paths) => merger.useAttributesOf(tree, paths),
     mergeTree: (target, change) => merger.mergeTree(target, change),
     mergePairs: (pairs) => merger.mergePairs(pairs),
+    probePairs: (pairs) => merger.probePairs(pairs),
+    openBench: () => openObjects(spawner, place, { parent: git.dir, quarantine: true, over: git.objectsDir }),
     readHistories: (tips, known) => merger.readHistories(tips, known),
     findRenames: (before, after) => merger.findRenames(before, after),
     findDrivers: (paths) => merger.findDrivers(paths),
