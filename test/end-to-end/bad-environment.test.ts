@@ -1,10 +1,10 @@
 // A machine or a repository that cannot do what is needed: nobody to be the author, a read-only git dir, objects that
 // are not there, no git. A clear error, and nothing changed.
 
-import { spawnSync } from 'node:child_process';
 import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { throughMounts } from '../support/mounts.ts';
 import { buildProject, Repository, readState, repositoryTemplate } from '../support/repo.ts';
 import { askSennit, expectRefusal } from '../support/sennit.ts';
 
@@ -43,21 +43,16 @@ test('a read-only git dir', async (context) => {
   const a = repo.worktree('a');
   a.write('new', 'new\n');
   const git = repo.commonDir();
-  let through: string[] = [];
-  if (process.getuid?.() === 0) {
-    // Rights do not stop root: mount it read-only, in a mount namespace of its own.
-    const script = join(repo.place.root, 'read-only');
-    writeFileSync(
-      script,
-      `mount --bind '${git}' '${git}' && mount -o remount,ro,bind '${git}' || exit 99\nexec "$@"\n`,
-    );
-    through = ['unshare', '-m', 'sh', script];
-    if (spawnSync('unshare', ['-m', 'sh', script, 'true']).status !== 0) {
-      context.skip('as root this needs the right to mount in a mount namespace of its own');
-    }
-  } else {
-    spawnSync('chmod', ['-R', 'a-w', git]);
+  // Rights do not stop root: for root it is mounted read-only.
+  const root = process.getuid?.() === 0;
+  const through = root
+    ? throughMounts(repo.place, `mount --bind '${git}' '${git}'; mount -o remount,ro,bind '${git}'`)
+    : [];
+  if (through === undefined) {
+    context.skip('as root this needs the right to mount in a mount namespace of its own');
+    return;
   }
+  if (!root) repo.place.setWritable(git, false);
   const before = readState(repo, { sennitRefs: true });
   for (const args of [
     ['land', '../a', '--into', 'main', '--no-gate'],
@@ -68,7 +63,7 @@ test('a read-only git dir', async (context) => {
   await askSennit(['status'], 0, { cwd: repo, through });
   expect(readState(repo, { sennitRefs: true })).toEqual(before);
   expect(a.read('new')).toBe('new\n');
-  if (process.getuid?.() !== 0) spawnSync('chmod', ['-R', 'u+w', git]);
+  if (!root) repo.place.setWritable(git, true);
 });
 
 test('a shallow clone in which the common base is missing, and one in which it is not', async () => {

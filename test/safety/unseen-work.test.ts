@@ -2,10 +2,10 @@
 // error. Never a landing that lacks it, never a clean-up that deletes it.
 
 import { Buffer } from 'node:buffer';
-import { spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { throughMounts } from '../support/mounts.ts';
 import { linkTo, Repository, readFiles, readState, repositoryTemplate } from '../support/repo.ts';
 import { sealedPlace } from '../support/sealed.ts';
 import { type Answer, askSennit, runSennit } from '../support/sennit.ts';
@@ -293,8 +293,22 @@ test('conflict markers of a merge that an agent left unfinished are not landed a
 
 test('a full disk during the snapshot is an error, not an old tree (G10)', async (context) => {
   const place = sealedPlace();
-  if (spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'tmpfs', place.at('probe').dir]).status !== 0) {
+  // The same paths, on a tmpfs that has room for all that is there, but not for `big` again.
+  const through = throughMounts(
+    place,
+    `mkdir -p $ROOT/stage
+mount -t tmpfs -o size=2400k tmpfs $ROOT/stage
+cp -a $ROOT/disk/. $ROOT/stage
+mount --bind $ROOT/stage $ROOT/disk
+cd "$here"
+rc=0
+"$@" || rc=$?
+cp -a $ROOT/disk/. $ROOT/after
+exit $rc`,
+  );
+  if (through === undefined) {
     context.skip('needs the right to mount a tmpfs in a mount namespace of its own (root)');
+    return;
   }
   const repo = Repository.create(place, 'disk/repo');
   repo.commit('start', { f: 'v1\n' });
@@ -306,32 +320,14 @@ test('a full disk during the snapshot is an error, not an old tree (G10)', async
     noise[i] = seed >> 16;
   }
   a.writeAll({ f: 'v2\n', big: noise });
+  place.at('after');
 
-  // In a mount namespace: the same paths, on a tmpfs that has room for all that is there, but not for `big` again.
-  const script = join(place.root, 'on-full-disk');
-  writeFileSync(
-    script,
-    `set -e
-R='${place.root}'
-mkdir -p $R/stage $R/after
-mount -t tmpfs -o size=2400k tmpfs $R/stage
-cp -a $R/disk/. $R/stage
-mount --bind $R/stage $R/disk
-cd $R/disk/repo
-set +e
-"$@"
-rc=$?
-cp -a $R/disk/. $R/after
-exit $rc
-`,
-  );
-  const through = ['unshare', '-m', 'sh', script];
   const answer = await askSennit(['land', '../a', '--into', 'main', '--no-gate'], 1, { cwd: repo, through });
   expect(answer.error?.code, JSON.stringify(answer)).toBe('disk_full');
   expect(answer.error?.hint).toMatch(/\S/);
   const after = new Repository(place, join(place.root, 'after/repo'));
   expect(after.oid('main')).toBe(repo.oid('main'));
-  expect(readFiles(join(place.root, 'after/repo'))).toEqual(readFiles(repo.dir));
+  expect(readFiles(after.dir)).toEqual(readFiles(repo.dir));
   expect(readFiles(join(place.root, 'after/a'))).toEqual(readFiles(a.dir));
   // With room again, the same state lands.
   const again = await askSennit(['land', '../a', '--into', 'main', '--no-gate'], 0, { cwd: repo });

@@ -324,7 +324,7 @@ function hashOf(path: string): string {
 }
 
 /** The small project that most tests start from: `main` with one commit, checked out. */
-export const PROJECT: Files = {
+const PROJECT: Files = {
   'README.md': '# Shop\n\nA small shop.\n',
   'src/cart.ts': lines('cart', 40),
   'src/search.ts': lines('search', 40),

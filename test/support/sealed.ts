@@ -144,6 +144,16 @@ export class SealedPlace implements Located {
     );
   }
 
+  /** Takes the right to write from everything below a directory, or gives it back. */
+  setWritable(path: string, writable: boolean): void {
+    const stat = lstatSync(this.inside(path));
+    if (stat.isSymbolicLink()) return;
+    if (writable) chmodSync(path, stat.mode | (stat.isDirectory() ? 0o700 : 0o200));
+    if (stat.isDirectory())
+      for (const name of readdirSync(path)) this.setWritable(join(path, name), writable);
+    if (!writable) chmodSync(path, stat.mode & ~0o222);
+  }
+
   /** Removes the folder, whatever rights its files were left with. */
   cleanUp(): void {
     for (let attempt = 0; ; attempt += 1) {
@@ -153,17 +163,10 @@ export class SealedPlace implements Located {
       } catch (error) {
         // A read-only folder of a test, or a child that still writes.
         if (attempt === 3) throw error;
-        unlock(this.root);
+        this.setWritable(this.root, true);
       }
     }
   }
-}
-
-function unlock(path: string): void {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  if (stat === undefined || stat.isSymbolicLink()) return;
-  chmodSync(path, 0o700);
-  if (stat.isDirectory()) for (const name of readdirSync(path)) unlock(join(path, name));
 }
 
 /** A sealed place for the running test; it is removed when the test ends. */
