@@ -45,7 +45,7 @@ export function openPlace(base = tmpdir()) {
 }
 
 /** Runs a program to its end and gives its standard output as bytes. Throws for an exit code that is not accepted. */
-export function run(place, program, args, { cwd, input, env, accept = [0] } = {}) {
+function run(place, program, args, { cwd, input, env, accept = [0] } = {}) {
   const result = spawnSync(program, args, {
     cwd: cwd ?? place.root,
     env: { ...place.env, ...env },
