@@ -8,6 +8,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { WorktreeInfo } from '../model/source.ts';
 import { type Ailment, ailment } from './ailment.ts';
 import type { Context } from './context.ts';
+import { isGitAtWork } from './git-at-work.ts';
 import { listNames } from './own-folders.ts';
 import { shellWord } from './packet.ts';
 
@@ -99,19 +100,6 @@ async function examineKind(context: Context): Promise<Ailment[]> {
 
 async function find(path: string): Promise<Stats | undefined> {
   return lstat(path).catch(() => undefined);
-}
-
-/** Whether a git is at work in one of the folders; null where processes cannot be seen. One that works in Sennit's own
- * scratch folders touches nothing of the user's. */
-export function isGitAtWork({ place, system }: Context, folders: readonly string[]): boolean | null {
-  const own = new Set((system.listOccupants(place.stateDir) ?? []).map(({ pid }) => pid));
-  for (const folder of folders) {
-    const occupants = system.listOccupants(folder);
-    if (occupants === null) return null;
-    const gits = occupants.filter(({ name }) => name === 'git' || name.startsWith('git-'));
-    if (gits.some(({ pid }) => !own.has(pid))) return true;
-  }
-  return false;
 }
 
 async function examineLocks(context: Context, worktrees: readonly WorktreeInfo[]): Promise<Ailment[]> {

@@ -7,7 +7,8 @@ import { isZeroOid, type Oid } from '../model/ids.ts';
 import type { WorktreeInfo } from '../model/source.ts';
 import { type Ailment, ailment } from './ailment.ts';
 import type { Context } from './context.ts';
-import { isGitAtWork, SETTLED_AFTER } from './examine-repository.ts';
+import { SETTLED_AFTER } from './examine-repository.ts';
+import { isGitAtWork } from './git-at-work.ts';
 import { findScratchOwner, listNames } from './own-folders.ts';
 import { shellWord } from './packet.ts';
 

@@ -8,7 +8,7 @@ import type { Objects } from '../ports/git.ts';
 import type { OperationState } from '../ports/ledger.ts';
 import type { PullRequest } from '../ports/remotes.ts';
 import { BlobFacts } from './blob-facts.ts';
-import type { Context } from './context.ts';
+import { type Context, OWN_REFS } from './context.ts';
 import type { CulpritSearch } from './culprits.ts';
 import type { HandOver } from './hand-over.ts';
 import type { LandData, PathRecord } from './land-data.ts';
@@ -95,6 +95,17 @@ export class LandSession {
         ...(options.durable === undefined ? {} : { durable: options.durable }),
       },
     );
+  }
+
+  /** Writes down that the landing failed. Where its branch has moved by then it has landed, whatever went wrong after:
+   * it stays as it is, and the next command finishes what is left. */
+  async fail(error: unknown): Promise<void> {
+    const event = { error: String(error) };
+    const [landed] = this.dry
+      ? []
+      : await this.context.refs.resolveCommits([OWN_REFS.landing(this.operation)]);
+    if (landed === undefined) this.save('landing.failed', {}, { state: 'failed', event });
+    else this.save('landing.troubled', {}, { event });
   }
 
   addFindings(findings: readonly Finding[]): void {

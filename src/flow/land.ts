@@ -71,9 +71,7 @@ async function landSources(
     try {
       return await run(session, sources, worktrees, target);
     } catch (error) {
-      if (!(error instanceof SennitError) || error.code !== 'interrupted') {
-        session.save('landing.failed', {}, { state: 'failed', event: { error: String(error) } });
-      }
+      if (!(error instanceof SennitError) || error.code !== 'interrupted') await session.fail(error);
       throw error;
     }
   } finally {

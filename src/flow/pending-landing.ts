@@ -225,8 +225,7 @@ async function continueHeld(
   try {
     return await finishLanding(session);
   } catch (error) {
-    if (session.data.merge?.open === null)
-      session.save('landing.failed', {}, { state: 'failed', event: { error: String(error) } });
+    if (session.data.merge?.open === null) await session.fail(error);
     throw error;
   }
 }

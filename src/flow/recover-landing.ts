@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Objects } from '../ports/git.ts';
 import type { OperationRecord } from '../ports/ledger.ts';
 import type { Context } from './context.ts';
+import { isGitAtWork } from './git-at-work.ts';
 import { closeScratch } from './hand-over.ts';
 import { type LandData, readLandData } from './land-data.ts';
 import { endMove } from './move-target.ts';
@@ -14,6 +15,10 @@ export type LandingEnd = 'finished' | 'rolled-back' | 'waiting';
 
 /** How long a git process that outlived its parent may still hold a lock. Milliseconds. */
 const LOCK_GRACE = 2_000;
+/** By how much times of files and of the ledger may differ. Milliseconds. */
+const CLOCK_GRAIN = 2_000;
+/** How long after the intention a lock of the dead process may have been made. Milliseconds. */
+const OWN_MOMENT = 60_000;
 
 /** Ends a dead landing, under its target's lock. Throws `target_dirty` when a checkout cannot follow. */
 export async function endLanding(
@@ -24,7 +29,7 @@ export async function endLanding(
   const data = readLandData(operation);
   let end: 'finished' | 'rolled-back' = 'rolled-back';
   for (const move of data.moving) {
-    await clearLocks(context, move.ref);
+    await clearLocks(context, operation, move.ref);
     end = await endMove(context, move, (ancestor, tip) => objects.isAncestor(ancestor, tip));
   }
   return recoverLanding(context, operation, data, end);
@@ -85,10 +90,16 @@ async function dropScratch(context: Context, operation: OperationRecord, data: L
   await rm(join(context.gateRoot, operation.id), { recursive: true, force: true });
 }
 
-/** Removes ref and index locks of a branch that the journal names and whose owner is dead, after a moment for a git process that
- * may have outlived it. */
-export async function clearLocks(context: Context, ref: string): Promise<void> {
+/** Removes the ref and index locks that a dead operation left when it moved a branch: made after it had written down
+ * that it would, and, as far as processes can be seen, with no git at work. Others are left: git then says so. */
+export async function clearLocks(context: Context, operation: OperationRecord, ref: string): Promise<void> {
   const { commonDir } = context.place;
+  const prepared = context
+    .ledger()
+    .listEvents(operation.id)
+    .find(({ type }) => type.endsWith('.prepared'));
+  if (prepared === undefined) return;
+  const from = Date.parse(prepared.at) - CLOCK_GRAIN;
   const checkouts = (await context.refs.listWorktrees()).filter(({ branch }) => branch === ref);
   const locks = [
     join(commonDir, `${ref}.lock`),
@@ -96,10 +107,20 @@ export async function clearLocks(context: Context, ref: string): Promise<void> {
   ];
   const present = async (): Promise<string[]> => {
     const found: string[] = [];
-    for (const lock of locks) if ((await lstat(lock).catch(() => undefined)) !== undefined) found.push(lock);
+    for (const lock of locks) {
+      const made = (await lstat(lock).catch(() => undefined))?.mtimeMs;
+      if (made !== undefined && made >= from) found.push(lock);
+    }
     return found;
   };
   if ((await present()).length === 0) return;
   await context.clock.sleep(LOCK_GRACE);
-  for (const lock of await present()) await rm(lock, { force: true });
+  const atWork = isGitAtWork(context, [commonDir, ...checkouts.map(({ path }) => path)]);
+  if (atWork === true) return;
+  for (const lock of await present()) {
+    const made = (await lstat(lock).catch(() => undefined))?.mtimeMs ?? 0;
+    // Where nobody can be seen at work, only a lock from that very moment is taken for its own.
+    if (atWork === null && made > from + OWN_MOMENT) continue;
+    await rm(lock, { force: true });
+  }
 }

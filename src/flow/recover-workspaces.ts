@@ -81,7 +81,7 @@ export async function endUndoing(context: Context, operation: OperationRecord): 
     ledger.append({ operation: operation.id, type, data: {} }, { data, durable });
   };
   if (data.move !== null) {
-    await clearLocks(context, data.move.ref);
+    await clearLocks(context, operation, data.move.ref);
     if (!(await endLandingUndo(context, data.undoes, data.move))) {
       recorded(context, operation, 'rolled-back');
       return 'rolled-back';

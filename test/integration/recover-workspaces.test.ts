@@ -1,7 +1,7 @@
 // A process that is killed while workspaces go or come back: the next command puts back or finishes, and nothing that a
 // workspace held is lost on the way. Each crash point has its turn.
 
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { JournalPoint } from '../../src/flow/context.ts';
@@ -166,4 +166,40 @@ test('killed while a restored workspace goes again: it is there or gone, never h
       expect(readdirSync(join(repo.commonDir(), 'sennit/kept')).length).toBeGreaterThan(0);
     }
   }
+});
+
+test('a landing whose checkout could not follow is finished by the next command, not forgotten', async () => {
+  const repo = newProject();
+  repo.worktree('a').writeAll({ 'README.md': 'agent\n', 'src/cart.ts': 'agent\n' });
+  const lock = join(repo.commonDir(), 'index.lock');
+  const context = await openFlows(repo, (point) => {
+    if (point === 'target-moved') writeFileSync(lock, '');
+  });
+  await expect(landOn(context, ['../a'])).rejects.toMatchObject({ code: 'git_failed' });
+  expect(repo.blob('main', 'README.md')).toBe('agent\n');
+  expect(repo.read('README.md')).not.toBe('agent\n');
+  // A lock that was there before is somebody else's: it is not taken away, and nothing is given up.
+  utimesSync(lock, new Date(0), new Date(0));
+  expect((await recoverIn(repo)).map(({ end }) => end)).toEqual(['stuck']);
+  expect(existsSync(lock)).toBe(true);
+  rmSync(lock);
+  expect((await recoverIn(repo)).map(({ end }) => end)).toEqual(['finished']);
+  expect(repo.read('README.md')).toBe('agent\n');
+  expect(repo.git('status', '--porcelain')).toBe('');
+  await takeBack(await openFlows(repo));
+  expect(repo.git('status', '--porcelain')).toBe('');
+});
+
+test('the locks that a killed process left on the branch do not stop the one that ends its work', async () => {
+  const repo = newProject();
+  repo.worktree('a').write('README.md', 'agent\n');
+  await landOn(await openFlows(repo), ['../a']);
+  await crashAt(repo, 'target-moved', 'undo');
+  const locks = ['index.lock', 'HEAD.lock', 'refs/heads/main.lock'].map((name) =>
+    join(repo.commonDir(), name),
+  );
+  for (const lock of locks) writeFileSync(lock, '');
+  expect((await recoverIn(repo)).map(({ end }) => end)).toEqual(['finished']);
+  for (const lock of locks) expect(existsSync(lock)).toBe(false);
+  expect(repo.git('status', '--porcelain')).toBe('');
 });
