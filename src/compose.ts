@@ -153,6 +153,7 @@ const flows = {
   cleanUpAnswer: () => import('./flow/clean-up-answer.ts'),
   config: () => import('./config/load-config.ts'),
   defaults: () => import('./config/defaults.ts'),
+  doctor: () => import('./flow/doctor.ts'),
   explain: () => import('./config/explain.ts'),
   target: () => import('./flow/target.ts'),
   forecast: () => import('./flow/forecast.ts'),
@@ -400,7 +401,16 @@ export function createCommands(options: ComposeOptions): Commands {
         const [{ readLog }, { logAnswer }] = await Promise.all([flows.log(), flows.cleanUpAnswer()]);
         return logAnswer(readLog(context, { limit }));
       }),
-    doctor: () => Promise.reject(new SennitError('internal_bug', 'This command is not built yet.')),
+    async doctor({ fix, dryRun }) {
+      const [{ examine }, { doctorAnswer }] = await Promise.all([flows.doctor(), flows.cleanUpAnswer()]);
+      // With the default settings: those of the branch may be what is wrong.
+      const context = await joinContext(await openBase(options), (await flows.defaults()).DEFAULT_SETTINGS);
+      try {
+        return await outcomeOf(doctorAnswer(await examine(context, { fix, dryRun })));
+      } finally {
+        context.close();
+      }
+    },
     async configExplain({ into }) {
       const { explainSettings } = await flows.explain();
       const { context, loaded } = await openTarget(options, into, { into });

@@ -7,10 +7,12 @@ import {
   newAnswer,
   resultOfError,
 } from '../model/answer.ts';
+import { SennitError } from '../model/errors.ts';
 import { displayPath } from '../model/ids.ts';
 import type { RestoreReport, ShownArchive } from './archive.ts';
 import type { ArchiveEntry } from './archive-entry.ts';
 import type { CleanUpReport, WorkspaceReport } from './clean-up.ts';
+import type { DoctorReport } from './doctor.ts';
 import type { LogEntry } from './log.ts';
 import type { StatusReport, StatusWorktree } from './status.ts';
 import type { UndoReport } from './undo.ts';
@@ -138,4 +140,22 @@ export function statusAnswer(report: StatusReport): Answer {
 function statusWorkspace({ path, branch, state, landed }: StatusWorktree): AnswerWorkspace {
   const reason = `${state}; ${landed === null ? 'not landed' : `landed by ${landed}`}`;
   return { path, branch, action: 'keep', reason, ignored: [] };
+}
+
+/** The answer of an examination. An error that stays is a failure of the command: a program can wait for the exit code. */
+export function doctorAnswer({ result, findings, next }: DoctorReport): Answer {
+  const parts = {
+    findings: findings.map(({ fixable: _, ...finding }) => finding),
+    next,
+  };
+  if (result !== 'unhealthy') return newAnswer('doctor', result, parts);
+  const errors = findings.filter(({ severity, fixed }) => severity === 'error' && !fixed);
+  const error = new SennitError(
+    'repository_unhealthy',
+    errors.length === 1
+      ? (errors[0]?.message ?? '')
+      : `${errors.length} things stop work in this repository.`,
+    { hint: errors.find(({ remedy }) => remedy !== undefined)?.remedy ?? 'The findings say what helps.' },
+  );
+  return newAnswer('doctor', result, { ...parts, error: answerError(error) });
 }

@@ -16,8 +16,8 @@ const GIGABYTE = 1024 ** 3;
 const TOOLS: readonly (readonly [name: string, use: string])[] = [
   ['gh', 'pull requests (--pr)'],
   ['git-lfs', 'workspaces with large files in git-lfs'],
-  ['bwrap', 'a sandbox for agents'],
-  ['mergiraf', 'structural merges, where settings ask for it'],
+  ['bwrap', 'confining agents, which this version does not do'],
+  ['mergiraf', 'structural merges, which this version does not do'],
 ];
 
 /** Looks at the system, git, the disk and the tools. */

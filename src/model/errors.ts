@@ -72,6 +72,7 @@ export const ERROR_CODES = {
   archive_unknown: EXIT.usage,
   restore_blocked: EXIT.failed,
   workspace_unproved: EXIT.failed,
+  repository_unhealthy: EXIT.failed,
   ledger_newer: EXIT.failed,
   ledger_broken: EXIT.failed,
   repository_busy: EXIT.busy,
