@@ -202,3 +202,71 @@ test('the primary checkout is a source like any other when it is not on the targ
   expect(repo.git('status', '--porcelain')).toBe('?? loose');
   expect(repo.git('symbolic-ref', 'HEAD')).toBe('refs/heads/dev');
 });
+
+test('a target that is checked out twice is brought forward in both', async () => {
+  const repo = newProject();
+  repo.git('worktree', 'add', '-q', '-f', '../twin', 'main');
+  const twin = new Repository(repo.place, join(repo.place.root, 'twin'));
+  repo.worktree('a').write('README.md', 'agent\n');
+  await askSennit(['land', '../a', '--into', 'main', '--no-gate'], 0, { cwd: repo });
+  for (const checkout of [repo, twin]) {
+    expect(checkout.read('README.md')).toBe('agent\n');
+    expect(checkout.git('status', '--porcelain')).toBe('');
+  }
+});
+
+test('a checkout in the middle of a merge stops the landing and keeps the merge', async () => {
+  const repo = newProject();
+  repo.worktree('a').write('new', 'new\n');
+  repo.commitTo('other', { 'README.md': 'theirs\n' });
+  repo.commit('mine', { 'README.md': 'mine\n' });
+  expect(repo.tryGit(['merge', '-q', 'other']).code).toBe(1);
+  const before = readState(repo);
+  const answer = await askSennit(['land', '../a', '--into', 'main', '--no-gate'], 1, { cwd: repo });
+  expect(answer.error?.code).toBe('target_dirty');
+  expect(readState(repo)).toEqual(before);
+  expect(repo.git('rev-parse', 'MERGE_HEAD')).toBe(repo.oid('other'));
+});
+
+test('a sparse checkout of the target stays sparse, and hides nothing that is in the way', async () => {
+  const repo = newProject();
+  const a = repo.worktree('a');
+  a.writeAll({ 'docs/new.md': 'new\n', 'docs/guide.md': 'rewritten\n' });
+  repo.git('sparse-checkout', 'set', 'src');
+  expect(repo.has('docs')).toBe(false);
+  repo.write('docs/new.md', 'mine, outside the cone\n');
+  const before = readState(repo);
+  const stopped = await askSennit(['land', '../a', '--into', 'main', '--no-gate'], 1, { cwd: repo });
+  expect(JSON.stringify(stopped)).toContain('docs/new.md');
+  expect(readState(repo)).toEqual(before);
+  repo.write('docs', null);
+  await askSennit(['continue'], 0, { cwd: repo });
+  expect(repo.git('status', '--porcelain')).toBe('');
+  expect(repo.has('docs/guide.md')).toBe(false);
+  expect(repo.blob('main', 'docs/guide.md')).toBe('rewritten\n');
+});
+
+test('a checkout with CRLF line ends keeps them, and the commit has none', async () => {
+  const repo = newProject();
+  repo.git('config', 'core.autocrlf', 'true');
+  const a = repo.worktree('a');
+  expect(a.read('README.md')).toContain('\r\n');
+  a.write('README.md', '# Shop\r\n\r\nA big shop.\r\n');
+  await askSennit(['land', '../a', '--into', 'main', '--no-gate'], 0, { cwd: repo });
+  expect(repo.blob('main', 'README.md')).toBe('# Shop\n\nA big shop.\n');
+  expect(repo.read('README.md')).toBe('# Shop\r\n\r\nA big shop.\r\n');
+  expect(repo.git('status', '--porcelain')).toBe('');
+});
+
+test('split, sparse and old index formats are read and left in working order', async () => {
+  const repo = newProject();
+  const a = repo.worktree('a');
+  repo.git('config', 'core.splitIndex', 'true');
+  repo.git('update-index', '--split-index');
+  a.git('sparse-checkout', 'set', '--sparse-index', 'src');
+  a.write('src/cart.ts', 'agent\n');
+  await askSennit(['land', '../a', '--into', 'main', '--no-gate'], 0, { cwd: repo });
+  expect(repo.changed('main~1', 'main')).toEqual(['src/cart.ts']);
+  expect(repo.git('status', '--porcelain')).toBe('');
+  expect(a.git('status', '--porcelain')).toBe(' M src/cart.ts');
+});

@@ -73,6 +73,8 @@ export class Repository implements Located {
     const repo = new Repository(place, join(place.root, name));
     mkdirSync(repo.dir, { recursive: true });
     repo.git('init', '-q', '--template=', ...(options.bare === true ? ['--bare'] : []));
+    // git's own template has it, and `git sparse-checkout` silently does nothing without it.
+    mkdirSync(join(repo.commonDir(), 'info'), { recursive: true });
     return repo;
   }
 
