@@ -349,7 +349,10 @@ export function repositoryTemplate(build: (repo: Repository) => void): () => Rep
     const place = sealedPlace();
     const dir = join(place.root, 'repo');
     cpSync(template.dir, dir, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
-    return new Repository(place, dir);
+    const copy = new Repository(place, dir);
+    // The copies are other files than those that the index knows.
+    copy.git('update-index', '-q', '--refresh');
+    return copy;
   };
 }
 
