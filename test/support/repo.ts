@@ -351,7 +351,7 @@ export function repositoryTemplate(build: (repo: Repository) => void): () => Rep
     cpSync(template.dir, dir, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
     const copy = new Repository(place, dir);
     // The copies are other files than those that the index knows.
-    copy.git('update-index', '-q', '--refresh');
+    copy.tryGit(['update-index', '-q', '--refresh']);
     return copy;
   };
 }
