@@ -106,7 +106,7 @@ export async function attemptCapture(
   if (shadow.facts.gitlinks.size > 0) await requireDeclared(git, shadow, request.base);
   const rehash = options.checkObjects ? await dropEntriesWithoutObject(git, index) : [];
 
-  const status = await readStatus(git, index, 'first', shadow.facts.paths);
+  const status = await readStatus(git, index, 'first', shadow.facts.paths, isExcluded);
   requireDeletions(git, shadow, status);
   const sinceBase = status.head === request.base ? status.staged : await diffIndex(git, index, request.base);
   const hidden = await lookBehindRules(git, request, scratch, index, status, sinceBase, shadow.facts);
@@ -139,7 +139,7 @@ export async function attemptCapture(
   const isUpdated = plan.additions.length > 0 || plan.deletions.length > 0;
   const [tree, proof] = await settled([
     writeTree(git, index),
-    isUpdated && options.prove ? readStatus(git, index, 'proof', []) : status,
+    isUpdated && options.prove ? readStatus(git, index, 'proof', [], isExcluded) : status,
   ]);
   if (options.prove) requireProof(proof, plan);
   const submodules = await lookAtSubmodules(git, scratch, index, filters, shadow.facts, proof, sinceBase);

@@ -9,8 +9,7 @@ import { displayPath, type GitPath, gitPathOfText } from '../model/ids.ts';
 import { IgnoreRules, readWorkspaceIgnoreFiles } from './ignore-rules.ts';
 import type { IndexFacts } from './index-file.ts';
 import { findEmbedded, nestedKind } from './nested.ts';
-import { unreadableError } from './read-status.ts';
-import type { WorkspaceStatus } from './status-format.ts';
+import { type LookedAt, unreadableError } from './read-status.ts';
 import { findEntry, firstNames, isRefusal, mayLeadToDirectory, nameSome } from './workspace-disk.ts';
 import type { WorkspaceGit } from './workspace-git.ts';
 
@@ -34,7 +33,7 @@ export interface CapturePlan {
 
 export interface PlanInput {
   readonly git: WorkspaceGit;
-  readonly status: WorkspaceStatus;
+  readonly status: LookedAt;
   readonly tracked: IndexFacts;
   readonly maxFileBytes: number;
   readonly isExcluded: (path: GitPath) => boolean;
@@ -174,7 +173,7 @@ export async function planCapture(input: PlanInput): Promise<CapturePlan> {
     (path) => !isInNested(path.slice(0, Math.max(0, path.lastIndexOf('/'))) as GitPath),
   );
 
-  const excluded: GitPath[] = [];
+  const excluded: GitPath[] = [...status.unread];
   const keep = (path: GitPath): boolean => {
     if (!isExcluded(path)) return true;
     excluded.push(path);

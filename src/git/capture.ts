@@ -147,7 +147,7 @@ class WorkspaceStore implements Workspaces {
     const index = join(scratch, KEPT_INDEX);
     const git = plainGit.with((await readFilters(plainGit, index, request.filters)).config);
     const facts = await readIndexFacts(index, git.hashBytes);
-    const status = await readStatus(git, index, 'again', facts.paths);
+    const status = await readStatus(git, index, 'again', facts.paths, this.#matchPaths(request.exclude));
     const leftOut = new Set<string>(kept.leftOut);
     const differing = [...status.changed, ...status.deleted, ...status.untracked, ...status.nested];
     return (

@@ -51,13 +51,16 @@ function gitEntryOf(directory: GitPath): GitPath {
   return (directory === '' ? '.git' : `${directory}/.git`) as GitPath;
 }
 
-/** Those directories that have an entry `.git`, whatever it is. */
-export function findEmbedded(root: string, directories: Iterable<GitPath>): GitPath[] {
-  const found: GitPath[] = [];
-  for (const directory of directories) {
-    if (findEntry(root, gitEntryOf(directory)) !== undefined) found.push(directory);
-  }
-  return found;
+/** Those directories that have an entry `.git`, whatever it is; not those that may not be looked into. */
+export function findEmbedded(root: string, directories: readonly GitPath[]): GitPath[] {
+  return directories.filter((directory) => {
+    try {
+      return findEntry(root, gitEntryOf(directory)) !== undefined;
+    } catch (error) {
+      if (isRefusal(error)) return false;
+      throw error;
+    }
+  });
 }
 
 /** Whether a directory is a linked worktree of the repository with this common dir, also when the repository was moved

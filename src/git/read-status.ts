@@ -1,5 +1,5 @@
 import { SennitError } from '../model/errors.ts';
-import type { GitPath } from '../model/ids.ts';
+import { type GitPath, gitPathOfText } from '../model/ids.ts';
 import { parseStatus, STATUS_ARGS, STATUS_IGNORED_ARG, type WorkspaceStatus } from './status-format.ts';
 import { isBeyondLoop, nameSome } from './workspace-disk.ts';
 import type { WorkspaceGit } from './workspace-git.ts';
@@ -29,26 +29,39 @@ export function parseUnreadable(stderr: string): string[] {
  * a `proof` does not need to know what is ignored; a look `again` leaves the index as it is. */
 export type Look = 'first' | 'proof' | 'again';
 
+/** A status, with the excluded paths that could not be read and about which it therefore says nothing. */
+export interface LookedAt extends WorkspaceStatus {
+  readonly unread: readonly GitPath[];
+}
+
 /** Compares the disk with a private index that holds the `tracked` paths. Throws `snapshot_incomplete` naming what could
- * not be read. */
+ * not be read and is not excluded. */
 export async function readStatus(
   git: WorkspaceGit,
   index: string,
   look: Look,
   tracked: readonly GitPath[],
-): Promise<WorkspaceStatus> {
+  isExcluded: (path: GitPath) => boolean,
+): Promise<LookedAt> {
   const { stdout, stderr } = await git.run(index, {
     args: look === 'proof' ? STATUS_ARGS : [...STATUS_ARGS, STATUS_IGNORED_ARG],
     // The proof runs beside write-tree, which needs the lock of the index.
     env: { GIT_OPTIONAL_LOCKS: look === 'first' ? '1' : '0' },
   });
-  const unreadable = parseUnreadable(stderr);
-  if (unreadable.length > 0) throw unreadableError(unreadable);
   const status = parseStatus(stdout);
-  if (!LOOP.test(stderr)) return status;
+  if (stderr === '') return { ...status, unread: [] };
+  const unread: GitPath[] = [];
+  const wanted: string[] = [];
+  for (const name of parseUnreadable(stderr)) {
+    const path = gitPathOfText(name);
+    if (isExcluded(path) || isExcluded(`${path}/.git` as GitPath)) unread.push(path);
+    else wanted.push(name);
+  }
+  if (wanted.length > 0) throw unreadableError(wanted);
+  if (!LOOP.test(stderr)) return { ...status, unread };
   const deleted = new Set(status.deleted);
   for (const path of tracked) if (isBeyondLoop(git.worktree.path, path)) deleted.add(path);
-  return { ...status, deleted: [...deleted] };
+  return { ...status, unread, deleted: [...deleted] };
 }
 
 /** `snapshot_incomplete` for paths that this user may not read. */

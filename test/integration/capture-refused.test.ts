@@ -71,6 +71,7 @@ test('an unreadable file is named, whether it is new, edited or merely locked aw
 test('unreadable folders are named: those that cannot be listed and those that cannot be entered', async () => {
   for (const mode of [0o000, 0o300, 0o600]) {
     const repo = newRepo();
+    const tree = repo.tree('main');
     const a = repo.worktree('a');
     a.writeAll({ 'dir/new': 'new\n', 'made/x': 'x\n' });
     chmodSync(a.path('dir'), mode);
@@ -79,6 +80,10 @@ test('unreadable folders are named: those that cannot be listed and those that c
     const about = error.paths.join(' ');
     expect(about, String(mode)).toContain('dir');
     expect(about, String(mode)).toContain('made');
+    // The settings may leave them out, which is told.
+    const taken = await unprivileged(repo, () => capture(repo, a, { exclude: ['/dir/', '/made'] }));
+    expect(taken.tree).toBe(tree);
+    expect(checksOf(taken)).toEqual(['path_excluded']);
     for (const name of ['dir', 'made']) chmodSync(a.path(name), 0o755);
   }
 });
