@@ -66,7 +66,7 @@ async function writePacket(
 
 /** Removes the scratch worktree and its record. The packet stays with the operation's folder. */
 export async function closeScratch(context: Context, handover: HandOver): Promise<void> {
-  await context.checkouts.removeScratch(handover.worktree);
+  await context.checkouts.removeScratch(scratchOf(handover));
 }
 
 export interface Taken {

@@ -2,6 +2,7 @@
 // down before the next begins, so that another process can go on or roll back from exactly there.
 
 import type { Conflict } from '../model/conflict.ts';
+import { type ErrorCode, SennitError } from '../model/errors.ts';
 import type { Finding } from '../model/finding.ts';
 import type { Oid, OperationId } from '../model/ids.ts';
 import type { Objects } from '../ports/git.ts';
@@ -44,6 +45,9 @@ export interface LandReport {
   readonly blocked: string | null;
   readonly next: readonly string[];
 }
+
+/** What only keeps a merged and validated landing waiting: the same command goes through when the cause is gone. */
+const WAITS: ReadonlySet<ErrorCode> = new Set(['push_failed', 'push_rejected']);
 
 export class LandSession {
   readonly context: Context;
@@ -104,8 +108,10 @@ export class LandSession {
     const [landed] = this.dry
       ? []
       : await this.context.refs.resolveCommits([OWN_REFS.landing(this.operation)]);
-    if (landed === undefined) this.save('landing.failed', {}, { state: 'failed', event });
-    else this.save('landing.troubled', {}, { event });
+    const waits = error instanceof SennitError && WAITS.has(error.code) && this.#data.candidate !== null;
+    if (landed !== undefined) this.save('landing.troubled', {}, { event });
+    else if (waits) this.save('landing.parked', { moving: [] }, { state: 'pending', event });
+    else this.save('landing.failed', {}, { state: 'failed', event });
   }
 
   addFindings(findings: readonly Finding[]): void {

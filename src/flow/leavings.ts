@@ -225,7 +225,7 @@ export async function removeLeavings(context: Context, leavings: readonly Leavin
 async function removeScratch(context: Context, path: string): Promise<void> {
   const worktree = (await context.refs.listWorktrees()).find((one) => one.path === path);
   if (worktree === undefined) return;
-  if (worktree.exists) await context.checkouts.removeScratch(path);
+  if (worktree.exists) await context.checkouts.removeScratch(worktree);
   else await context.checkouts.forgetWorktree(worktree.adminDir);
   await rm(path, { recursive: true, force: true });
 }

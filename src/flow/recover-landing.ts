@@ -83,7 +83,7 @@ async function dropScratch(context: Context, operation: OperationRecord, data: L
   ];
   for (const worktree of await context.refs.listWorktrees()) {
     if (folders.some((folder) => worktree.path === folder || worktree.path.startsWith(`${folder}/`))) {
-      if (worktree.exists) await context.checkouts.removeScratch(worktree.path);
+      if (worktree.exists) await context.checkouts.removeScratch(worktree);
       else await context.checkouts.forgetWorktree(worktree.adminDir);
     }
   }

@@ -89,6 +89,6 @@ export async function regenerate(
           ];
     return { tree: await objects.applyToTree(tree, taken), paths: [...taken.keys()], findings };
   } finally {
-    await context.checkouts.removeScratch(scratch.path);
+    await context.checkouts.removeScratch(scratch);
   }
 }

@@ -147,7 +147,7 @@ async function fill(
 async function clearStaging(context: Context, staging: string): Promise<void> {
   for (const worktree of await context.refs.listWorktrees()) {
     if (dirname(worktree.path) !== staging) continue;
-    if (worktree.exists) await context.checkouts.removeScratch(worktree.path);
+    if (worktree.exists) await context.checkouts.removeScratch(worktree);
     else await context.checkouts.forgetWorktree(worktree.adminDir);
   }
   await removeTree(staging);

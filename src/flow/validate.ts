@@ -111,7 +111,7 @@ export async function runGates(
     }
     return { ok: true, gates: results, findings };
   } finally {
-    if (scratch !== undefined) await context.checkouts.removeScratch(scratch.path);
+    if (scratch !== undefined) await context.checkouts.removeScratch(scratch);
   }
 }
 

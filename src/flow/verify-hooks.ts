@@ -63,6 +63,6 @@ export async function verifyByHooks(
     }
     return (await readFile(file, 'utf8')).trim();
   } finally {
-    await context.checkouts.removeScratch(scratch.path);
+    await context.checkouts.removeScratch(scratch);
   }
 }

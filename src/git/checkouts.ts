@@ -15,16 +15,18 @@ import { parseConfigList } from './config-list.ts';
 import { decideFilters, findProgram } from './filters.ts';
 import type { GitCall, GitResult, GitSpawner } from './spawn.ts';
 import { parsePathList, parseRawDiff } from './tree-format.ts';
-import { linkTarget } from './worktree-list.ts';
+import { linkTarget, realOr } from './worktree-list.ts';
 import { attachBranch, moveWorktree, rewind, writeIndexTree } from './worktree-moves.ts';
 
-/** `filters` are the names of content filters that the settings allow to run. */
+/** `filters` are the names of content filters that the settings allow to run, `scratch` is a folder for temporary
+ * files, made when missing. */
 export function openCheckouts(
   spawner: GitSpawner,
   place: RepositoryPlace,
   filters: readonly string[],
+  scratch: string,
 ): Checkouts {
-  return new CheckoutStore(spawner, place, filters);
+  return new CheckoutStore(spawner, place, filters, scratch);
 }
 
 interface Place {
@@ -36,25 +38,33 @@ class CheckoutStore implements Checkouts {
   readonly #spawner: GitSpawner;
   readonly #place: RepositoryPlace;
   readonly #filters: readonly string[];
-  #overrides: Promise<readonly (readonly [string, string])[]> | undefined;
+  readonly #scratch: string;
+  /** What keeps content filters from running, by the git dir whose configuration names them. */
+  readonly #overrides = new Map<string, Promise<readonly (readonly [string, string])[]>>();
 
-  constructor(spawner: GitSpawner, place: RepositoryPlace, filters: readonly string[]) {
+  constructor(spawner: GitSpawner, place: RepositoryPlace, filters: readonly string[], scratch: string) {
     this.#spawner = spawner;
     this.#place = place;
     this.#filters = filters;
+    this.#scratch = scratch;
   }
 
   /** Runs git on one worktree: git dir and work tree named, no content filter but those that are safe. */
   async #in(place: Place, call: GitCall): Promise<GitResult> {
-    this.#overrides ??= this.#readOverrides();
-    const config = [...(await this.#overrides), ...(call.config ?? [])];
+    let overrides = this.#overrides.get(place.adminDir);
+    if (overrides === undefined) {
+      // A worktree can have a configuration of its own, which whoever writes in it can write.
+      overrides = this.#readOverrides(place.adminDir);
+      this.#overrides.set(place.adminDir, overrides);
+    }
+    const config = [...(await overrides), ...(call.config ?? [])];
     return this.#spawner.run({ ...call, gitDir: place.adminDir, workTree: place.path, config });
   }
 
-  async #readOverrides(): Promise<readonly (readonly [string, string])[]> {
+  async #readOverrides(gitDir: string): Promise<readonly (readonly [string, string])[]> {
     const { stdout } = await this.#spawner.run({
       args: ['config', '--list', '-z'],
-      gitDir: this.#place.commonDir,
+      gitDir,
     });
     return decideFilters(parseConfigList(stdout), {
       allowed: this.#filters,
@@ -84,18 +94,21 @@ class CheckoutStore implements Checkouts {
     return asOid((await this.#in(scratch, { args: ['write-tree'] })).stdout.toString('latin1').trim());
   }
 
-  async removeScratch(path: string): Promise<void> {
-    const adminDir = await linkTarget(path);
+  async removeScratch({ path, adminDir }: ScratchWorktree): Promise<void> {
+    // The record says which folder is its own; the folder's `.git` file says only what somebody wrote into it.
+    const recorded = await readFile(join(adminDir, 'gitdir'), 'utf8').catch(() => null);
+    if (
+      recorded !== null &&
+      (await realOr(dirname(resolve(adminDir, recorded.trim())))) !== (await realOr(path))
+    ) {
+      throw new SennitError('internal_bug', `${adminDir} is not the record of ${path}.`);
+    }
     await rm(path, { recursive: true, force: true, maxRetries: 3 });
-    if (adminDir !== null) await this.forgetWorktree(adminDir);
+    await this.forgetWorktree(adminDir);
   }
 
   writeIndexTree(worktree: WorktreeInfo): Promise<Oid | null> {
-    return writeIndexTree(
-      (place, call) => this.#in(place, call),
-      worktree,
-      join(this.#place.stateDir, 'tmp'),
-    );
+    return writeIndexTree((place, call) => this.#in(place, call), worktree, this.#scratch);
   }
 
   rewind(scratch: ScratchWorktree, head: Oid, staged: Oid): Promise<void> {
@@ -138,9 +151,8 @@ class CheckoutStore implements Checkouts {
       };
     }
     // A copy of the index, so that refreshing it changes nothing of the user's.
-    const scratch = join(this.#place.stateDir, 'tmp');
-    await mkdir(scratch, { recursive: true });
-    const index = join(scratch, `plan-${process.pid}-${Date.now()}.index`);
+    await mkdir(this.#scratch, { recursive: true });
+    const index = join(this.#scratch, `plan-${process.pid}-${Date.now()}.index`);
     const env = { GIT_INDEX_FILE: index };
     try {
       await copyFile(join(worktree.adminDir, 'index'), index).catch((error: NodeJS.ErrnoException) => {

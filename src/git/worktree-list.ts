@@ -23,7 +23,8 @@ async function isDirectory(path: string): Promise<boolean> {
   }
 }
 
-async function realOr(path: string): Promise<string> {
+/** A path with its links followed where it exists. */
+export async function realOr(path: string): Promise<string> {
   try {
     return await realpath(path);
   } catch {

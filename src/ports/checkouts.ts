@@ -22,7 +22,7 @@ export interface Checkouts {
   /** The tree that the index of a scratch worktree stands for. */
   readStaged(scratch: ScratchWorktree): Promise<Oid>;
   /** Removes a worktree that Sennit made, directory and record. Never one that it did not make. */
-  removeScratch(path: string): Promise<void>;
+  removeScratch(scratch: ScratchWorktree): Promise<void>;
   /** The tree of what is staged in a worktree, its index untouched; null where that is unmerged or lost. */
   writeIndexTree(worktree: WorktreeInfo): Promise<Oid | null>;
   /** Sets HEAD (detached) and index of a scratch worktree and leaves its files: what differs is uncommitted work. */
