@@ -12,6 +12,7 @@ import type { GitPath, Oid } from '../model/ids.ts';
 import { type EntryChange, sameEntry, type TreeEntry } from '../model/tree.ts';
 import type { Objects } from '../ports/git.ts';
 import type { LandSource, MergeState, PathRecord } from './land-data.ts';
+import { joinContents } from './merge-contents.ts';
 import { asSource, type Group, mergeInRounds } from './merge-rounds.ts';
 import { movedDirectoryFindings } from './moved-directories.ts';
 import { verifyMerge } from './verify-merge.ts';
@@ -96,16 +97,13 @@ export async function mergeWaiting(input: MergeInput, start: MergeState): Promis
       apart.flatMap(({ changes }) => changes),
     );
   }
-  const { groups, alone } = await mergeInRounds(
-    input,
-    meeting.map(({ source }) => source),
-    attributes,
-  );
+  const joined = await joinContents(input, meeting);
+  const { groups, alone } = await mergeInRounds(input, joined.rest, attributes);
   const back: LandSource[] = [];
-  for (const group of groups) {
-    const joined = await joinGroup(input, state, group);
-    if (joined === undefined) back.push(...group.members);
-    else state = joined;
+  for (const group of [...joined.groups, ...groups]) {
+    const next = await joinGroup(input, state, group);
+    if (next === undefined) back.push(...group.members);
+    else state = next;
   }
   return { state: await mergeEach(input, state, [...back, ...alone]), findings };
 }

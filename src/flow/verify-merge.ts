@@ -150,7 +150,7 @@ function questionConflict({ path, base, target, change, result }: LineQuestion, 
 }
 
 /** Why a joined file is not believed, or undefined. */
-async function doubtOf(objects: Objects, question: LineQuestion): Promise<string | undefined> {
+export async function doubtOf(objects: Objects, question: LineQuestion): Promise<string | undefined> {
   const entries = [question.base, question.target, question.change, question.result].filter((entry) =>
     isRegular(entry),
   );

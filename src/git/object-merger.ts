@@ -164,6 +164,19 @@ export class ObjectMerger {
     return found;
   }
 
+  async findSpecial(paths: readonly GitPath[]): Promise<Set<GitPath>> {
+    const found = new Set((await this.findDrivers(paths)).keys());
+    if (this.#git.attributes === '' || paths.length === 0) return found;
+    const { stdout } = await this.#git.run({
+      args: ['check-attr', '-z', '--stdin', 'merge', 'conflict-marker-size'],
+      stdin: Buffer.from(paths.map((path) => `${path}\0`).join(''), 'latin1'),
+    });
+    const fields = stdout.toString('latin1').split('\0');
+    for (let i = 0; i + 2 < fields.length; i += 3)
+      if (fields[i + 2] !== 'unspecified') found.add(fields[i] as GitPath);
+    return found;
+  }
+
   async applyPatch(sides: { base: TreeEntry; target: TreeEntry; change: TreeEntry }): Promise<Oid | null> {
     // A private index with the target's blob at a fixed name, and a patch with full ids so that the three-way
     // fall-back finds its base.

@@ -2,6 +2,7 @@
 // merger over it.
 
 import type { Objects, RepositoryPlace } from '../ports/git.ts';
+import { ContentMerger } from './content-merger.ts';
 import { type HermeticOptions, openHermeticGit } from './hermetic-git.ts';
 import { ObjectMerger } from './object-merger.ts';
 import { ObjectReader } from './object-reader.ts';
@@ -18,6 +19,7 @@ export async function openObjects(
   const reader = new ObjectReader(git);
   const writer = new ObjectWriter(git, reader);
   const merger = new ObjectMerger(git, reader, writer);
+  const contents = new ContentMerger(git, reader, writer);
   return {
     objectsDir: git.objectsDir,
     readCommit: (oid) => reader.readCommit(oid),
@@ -40,6 +42,8 @@ export async function openObjects(
     readHistories: (tips, known) => merger.readHistories(tips, known),
     findRenames: (before, after) => merger.findRenames(before, after),
     findDrivers: (paths) => merger.findDrivers(paths),
+    findSpecial: (paths) => merger.findSpecial(paths),
+    mergeContents: (files) => contents.mergeContents(files),
     applyPatch: (sides) => merger.applyPatch(sides),
     mergeBases: (a, b) => merger.mergeBases(a, b),
     mergeBasesOfAll: (commits) => merger.mergeBasesOfAll(commits),

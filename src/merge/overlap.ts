@@ -7,7 +7,7 @@ import type { GitPath } from '../model/ids.ts';
 import type { EntryChange } from '../model/tree.ts';
 
 /** All directories above a path: `a/b/c` gives `a` and `a/b`. */
-function* directoriesOf(path: GitPath): Generator<GitPath> {
+export function* directoriesOf(path: GitPath): Generator<GitPath> {
   for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1))
     yield path.slice(0, at) as GitPath;
 }

@@ -70,6 +70,18 @@ export type MergeTreeResult =
   | { readonly outcome: 'conflict'; readonly tree: Oid; readonly conflicts: readonly RawConflict[] }
   | { readonly outcome: 'refused'; readonly reason: string };
 
+/** Three versions of a regular file, all of one mode. */
+export interface ContentSides {
+  readonly base: TreeEntry;
+  readonly target: TreeEntry;
+  readonly change: TreeEntry;
+}
+
+/** What merging one file's content came to. */
+export type ContentMerge =
+  | { readonly outcome: 'clean'; readonly entry: TreeEntry }
+  | { readonly outcome: 'conflict'; readonly kind: ConflictKind };
+
 /** The repository's objects, without its configuration, hooks, drivers or attributes: what comes out depends on
  * nothing but the ids that go in. */
 export interface Objects {
@@ -115,6 +127,10 @@ export interface Objects {
   findRenames(before: Oid, after: Oid): Promise<Map<GitPath, GitPath>>;
   /** The custom merge drivers that the attributes in use name, for those of the paths that have one. */
   findDrivers(paths: readonly GitPath[]): Promise<Map<GitPath, string>>;
+  /** Those of the paths for which the attributes in use say anything about how to merge. */
+  findSpecial(paths: readonly GitPath[]): Promise<Set<GitPath>>;
+  /** Merges the contents of many files by their lines, each by itself: neither paths nor attributes count. */
+  mergeContents(files: readonly ContentSides[]): Promise<ContentMerge[]>;
   /** Applies the difference of one path between two blobs to a third, as `git apply --3way` does; null when it does
    * not apply. */
   applyPatch(sides: { base: TreeEntry; target: TreeEntry; change: TreeEntry }): Promise<Oid | null>;
