@@ -121,7 +121,12 @@ async function joinContext(base: Base, settings: Settings): Promise<OpenContext>
       return objects.openObjects(spawner, place, { parent, quarantine });
     },
     workspaces: capture.createWorkspaces(spawner, place, patterns.matchPaths),
-    checkouts: checkouts.openCheckouts(spawner, place, settings.snapshot.filters),
+    checkouts: checkouts.openCheckouts(
+      spawner,
+      place,
+      settings.snapshot.filters,
+      tmpFolderOf(place.stateDir, light.process),
+    ),
     remotes: remotes.openRemotes(spawner, place, env),
     runner,
     clock: {
