@@ -4,8 +4,8 @@
 // configuration), and nothing that an agent wrote into a workspace or the shared config can run. With a quarantine new
 // objects go to a folder that is thrown away. What must stay true: refs of the repository are never touched from here.
 
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { mkdir, mkdtemp, rm, rmdir, writeFile } from 'node:fs/promises';
+import { delimiter, dirname, join } from 'node:path';
 import type { RepositoryPlace } from '../ports/git.ts';
 import type { Coprocess, GitCall, GitResult, GitSpawner } from './spawn.ts';
 
@@ -163,5 +163,7 @@ export class HermeticGit {
   async close(): Promise<void> {
     await Promise.all([...this.#processes.values()].map((process) => process.close()));
     await rm(this.dir, { recursive: true, force: true });
+    // The folder of this process, unless something else of it is there.
+    await rmdir(dirname(this.dir)).catch(() => undefined);
   }
 }
