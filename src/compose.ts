@@ -1,6 +1,7 @@
 // The only file that joins flows with adapters.
 
 import { createHash } from 'node:crypto';
+import { rmdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { LoadedSettings, SettingsFlags } from './config/load-config.ts';
@@ -94,16 +95,18 @@ function joinLight({ options, place, refs }: Base): Light {
 
 async function joinContext(base: Base, settings: Settings): Promise<OpenContext> {
   const { options, spawner, place } = base;
-  const [patterns, capture, checkouts, objects, remotes, runs, system, memoryFolder] = await Promise.all([
-    import('./config/path-patterns.ts'),
-    import('./git/capture.ts'),
-    import('./git/checkouts.ts'),
-    import('./git/object-store.ts'),
-    import('./git/remotes.ts'),
-    import('./process/run-command.ts'),
-    import('./process/system.ts'),
-    import('./process/memory-folder.ts'),
-  ]);
+  const [defaults, patterns, capture, checkouts, objects, remotes, runs, system, memoryFolder] =
+    await Promise.all([
+      flows.defaults(),
+      import('./config/path-patterns.ts'),
+      import('./git/capture.ts'),
+      import('./git/checkouts.ts'),
+      import('./git/object-store.ts'),
+      import('./git/remotes.ts'),
+      import('./process/run-command.ts'),
+      import('./process/system.ts'),
+      import('./process/memory-folder.ts'),
+    ]);
   const { env, signal } = options;
   const light = joinLight(base);
   const runner = runs.createCommandRunner({ env });
@@ -138,10 +141,19 @@ async function joinContext(base: Base, settings: Settings): Promise<OpenContext>
     patterns: {
       findGenerated: patterns.matchGenerated(settings.generated),
       mayHoldMarkers: patterns.matchPaths(settings.guards.markers),
+      regenerateHint: defaults.findRegenerateHint,
     },
     journalPoint: (name) => crashAt(name, env),
     useDisk: () => {
       inMemory = false;
+    },
+    close: () => {
+      light.close();
+      try {
+        rmdirSync(tmpFolderOf(place.stateDir, light.process));
+      } catch {
+        // never made, or not empty: the next clean-up takes it away
+      }
     },
   };
 }

@@ -42,6 +42,8 @@ export interface Context {
 export interface Patterns {
   /** The rule for a generated or lock file that matches first, or undefined. */
   findGenerated(path: GitPath): GeneratedRule | undefined;
+  /** The usual command that writes a well-known generated file, for people; undefined for others. */
+  regenerateHint(path: GitPath): string | undefined;
   /** Whether text that looks like conflict markers is meant in this path. */
   mayHoldMarkers(path: GitPath): boolean;
 }

@@ -2,8 +2,10 @@
 // the target has, validates, and tries to move the branch; a lost race begins the next round on the new tip. After a
 // few lost rounds the round itself runs under the target's lock, so that a slow gate is not starved by quick ones.
 
+import type { Conflict } from '../model/conflict.ts';
 import { SennitError } from '../model/errors.ts';
 import type { Finding } from '../model/finding.ts';
+import { displayPath } from '../model/ids.ts';
 import type { GateSetting } from '../model/settings.ts';
 import type { HeldLock } from '../ports/ledger.ts';
 import { makeCandidate } from './candidate.ts';
@@ -15,6 +17,7 @@ import { lockTarget } from './lock-target.ts';
 import { mergeWaiting, startMerge } from './merge.ts';
 import { mergeInputOf } from './merge-input.ts';
 import { moveAndPush } from './move-and-push.ts';
+import { shellWord } from './packet.ts';
 import { gatesOf, runGates } from './validate.ts';
 
 /** Rounds before giving up with `target_moved`. */
@@ -122,6 +125,7 @@ async function handOver(session: LandSession): Promise<LandReport> {
   if (session.dry) return session.report('conflicts');
   if (open === null || open === undefined) throw new TypeError('nothing to hand over');
   const handover = await openHandOver(context, session.operation, data, open);
+  session.addFindings(generatedFindings(session, open.conflicts, handover.worktree));
   session.save(
     'conflicts.handed_over',
     { handover },
@@ -129,6 +133,30 @@ async function handOver(session: LandSession): Promise<LandReport> {
   );
   context.journalPoint('handed-over');
   return session.report('conflicts', { next: ['sennit conflicts', 'sennit continue', 'sennit abort'] });
+}
+
+/** Generated files are nobody's to merge: what writes each anew, in the place where conflicts are resolved. */
+function generatedFindings(
+  { context }: LandSession,
+  conflicts: readonly Conflict[],
+  worktree: string,
+): Finding[] {
+  return conflicts
+    .filter(({ kind }) => kind === 'generated')
+    .map(({ path }) => {
+      const command = context.patterns.regenerateHint(path);
+      return {
+        check: 'generated_conflict',
+        severity: 'warning',
+        message: `Several sources change ${displayPath(path)}, which a program writes: write it anew, or name its command under \`generated\` in sennit.yaml on the target.`,
+        paths: [displayPath(path)],
+        ...(command === undefined
+          ? {}
+          : {
+              remedy: `(cd ${shellWord(worktree)} && ${command} && git add ${shellWord(displayPath(path))}) && sennit continue`,
+            }),
+      };
+    });
 }
 
 async function red(session: LandSession, gates: readonly GateSetting[]): Promise<LandReport | 'again'> {

@@ -46,13 +46,20 @@ function stopOf(report: LandReport): SennitError | undefined {
         },
       );
     }
-    case 'parked':
-      return new SennitError('target_dirty', report.blocked ?? 'A checkout of the target is in the way.', {
-        hint: 'Commit or move that work away, then run `sennit continue`; `sennit abort` gives the landing up.',
-        paths: report.findings
-          .filter(({ check }) => check === 'target_dirty')
-          .flatMap(({ paths }) => paths ?? []),
-      });
+    case 'parked': {
+      const why = report.findings.filter(
+        ({ check }) => check === 'target_dirty' || check === 'primary_changed',
+      );
+      const changed = why.some(({ check }) => check === 'primary_changed');
+      return new SennitError(
+        changed ? 'primary_changed' : 'target_dirty',
+        report.blocked ?? 'A checkout of the target is in the way.',
+        {
+          hint: `${changed ? 'Look at the configuration' : 'Commit or move that work away'}, then run \`sennit continue\`; \`sennit abort\` gives the landing up.`,
+          paths: why.flatMap(({ paths }) => paths ?? []),
+        },
+      );
+    }
     default:
       return undefined;
   }

@@ -83,6 +83,8 @@ export interface LandData {
   readonly targetAt: Oid;
   /** What the remote branch was at when it was last fetched. */
   readonly remoteTip: Oid | null;
+  /** Digest of the repository's configuration when the landing began, or went on. */
+  readonly fingerprint: string;
   readonly options: LandOptions;
   readonly sources: readonly LandSource[];
   /** Sources left out as culprits, with the ref that keeps them. */

@@ -60,7 +60,7 @@ async function landSources(
 ): Promise<LandReport> {
   const objects = await context.openObjects({ quarantine: request.dryRun });
   try {
-    const data = emptyData(target, request.options);
+    const data = emptyData(target, request.options, await context.refs.readFingerprint());
     if (!request.dryRun) {
       context
         .ledger()
@@ -79,13 +79,14 @@ async function landSources(
   }
 }
 
-function emptyData(target: Target, options: LandOptions): LandData {
+function emptyData(target: Target, options: LandOptions, fingerprint: string): LandData {
   return {
     version: 1,
     target: target.ref,
     tip: target.tip,
     targetAt: target.tip,
     remoteTip: null,
+    fingerprint,
     options,
     sources: [],
     dropped: [],

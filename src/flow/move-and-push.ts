@@ -26,6 +26,7 @@ export async function moveAndPush(
   const lock = held ?? (await lockTarget(session));
   try {
     const { data } = session;
+    if ((await session.context.refs.readFingerprint()) !== data.fingerprint) return parkForConfig(session);
     const branch = data.options.branch;
     const move: Move =
       branch === null
@@ -66,6 +67,27 @@ function park(session: LandSession, plan: MovePlan & { outcome: 'blocked' }): La
       },
     ],
     next: ['sennit continue', 'sennit abort'],
+  });
+}
+
+/** The configuration of the repository is not what it was when the landing began: somebody should look at it first. */
+function parkForConfig(session: LandSession): LandReport {
+  const { context, data, operation } = session;
+  const message = `The configuration of the repository (${context.place.commonDir}/config) was changed while this landing was made`;
+  session.save('landing.parked', {}, { state: 'pending', event: { why: 'configuration changed' } });
+  return session.report('parked', {
+    commit: data.candidate,
+    blocked: `${message}, and not by Sennit. The merged and validated commit is kept as ${OWN_REFS.candidate(operation)}; nothing has been changed.`,
+    findings: [
+      ...data.findings,
+      {
+        check: 'primary_changed',
+        severity: 'error',
+        message: `${message}.`,
+        remedy: 'Look at it with `git config --list --show-origin`; then run: sennit continue',
+      },
+    ],
+    next: ['git config --list --show-origin', 'sennit continue', 'sennit abort'],
   });
 }
 

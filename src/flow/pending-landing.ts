@@ -207,6 +207,8 @@ async function continueHeld(
   }
   const session = new LandSession(context, objects, operation.id, readLandData(operation), false);
   session.continued = true;
+  // Whoever goes on has seen what stopped it.
+  const fingerprint = await context.refs.readFingerprint();
   const { merge, handover, sources } = session.data;
   if (merge?.open !== null && merge !== null && handover !== null) {
     const { open } = merge;
@@ -217,11 +219,11 @@ async function continueHeld(
     await objects.makeDurable([closed.accumulated], [merge.accumulated, source.snapshot]);
     session.save(
       'conflicts.resolved',
-      { merge: closed, handover: null },
+      { merge: closed, handover: null, fingerprint },
       { state: 'running', durable: true },
     );
     await closeScratch(context, handover);
-  } else session.save('landing.resumed', {}, { state: 'running' });
+  } else session.save('landing.resumed', { fingerprint }, { state: 'running' });
   try {
     return await finishLanding(session);
   } catch (error) {

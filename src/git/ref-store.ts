@@ -1,6 +1,7 @@
 // Refs, worktree records and configuration of the repository, always by an explicit git dir. Refs move only in one
 // transaction that names every old value; a ref that is not where it was expected changes nothing.
 
+import { createHash } from 'node:crypto';
 import { lstat, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { SennitError } from '../model/errors.ts';
@@ -157,6 +158,15 @@ class RefStore implements Refs {
       args: ['config', '--local', ...(value === null ? ['--unset-all', key] : [key, value])],
       gitDir: this.#place.commonDir,
     });
+  }
+
+  async readFingerprint(): Promise<string> {
+    const { commonDir } = this.#place;
+    const hash = createHash('sha256');
+    for (const file of ['config', 'config.worktree']) {
+      hash.update(await readFile(join(commonDir, file)).catch(() => file));
+    }
+    return hash.digest('hex');
   }
 
   async close(): Promise<void> {

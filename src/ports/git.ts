@@ -186,6 +186,8 @@ export interface Refs {
   readHooksFolder(): Promise<string>;
   /** Who the user is, as git would write it into a commit. Throws `identity_missing`. */
   readIdentity(): Promise<{ readonly author: Identity; readonly committer: Identity }>;
+  /** What the shared configuration holds, as a digest: nobody but the user may change it while work is landed. */
+  readFingerprint(): Promise<string>;
   /** Ends what runs to answer questions; a later question starts it again. */
   close(): Promise<void>;
 }
