@@ -157,6 +157,20 @@ describe('renames', () => {
     ).toContain('a');
   });
 
+  test('a file that conflicts at its new place is one conflict, not two', () => {
+    const byTarget = { target: new Map([[at('a'), at('z')]]), change: new Map() };
+    const facts = {
+      baseToTarget: diff(base, moved),
+      baseToChange: diff(base, edited),
+      targetToResult: diff(moved, { ...moved, z: '9' }),
+    };
+    expect(verifyPaths(facts, byTarget, new Set([at('z')]))).toEqual({
+      problems: [],
+      questions: [],
+      needsRenames: false,
+    });
+  });
+
   test('a rename that git did not see explains nothing', () => {
     expect(problems(verify({ base, target: moved, change: edited, result: moved }))).toEqual(['a']);
   });

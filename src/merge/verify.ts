@@ -85,6 +85,10 @@ export function verifyPaths(
 
   /** One side renamed `from` to `to`, the other edited `from`: the edit must be in the result at `to`. */
   const checkRename = (from: GitPath, to: GitPath, renamed: 'target' | 'change'): boolean => {
+    if (skip.has(to)) {
+      explained.add(from);
+      return true;
+    }
     const base = target.get(from)?.before ?? change.get(from)?.before ?? null;
     const moved = renamed === 'target' ? targetAt(to) : (change.get(to)?.after ?? null);
     const edited = renamed === 'target' ? (change.get(from)?.after ?? null) : targetAt(from);
