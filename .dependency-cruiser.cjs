@@ -17,7 +17,7 @@ const LAYERS = {
 
 const TESTS = '[.]test[.]ts$';
 const folders = (names) => `^src/(${names.join('|')})/`;
-const COMPOSE = '^src/compose[.]ts$';
+const COMPOSE = '^src/compose(-context)?[.]ts$';
 const INDEX = '^src/index[.]ts$';
 const PUBLIC_MERGE = '^src/merge/index[.]ts$';
 

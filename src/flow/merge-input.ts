@@ -1,5 +1,5 @@
 import type { LandSession } from './land-session.ts';
-import type { MergeInput } from './merge.ts';
+import type { MergeInput } from './merge-work.ts';
 import { openResolutions } from './resolutions.ts';
 import { middleRungs } from './rungs.ts';
 

@@ -8,7 +8,7 @@ import type { GitPath, Oid } from '../model/ids.ts';
 import type { EntryChange, TreeEntry } from '../model/tree.ts';
 import type { Objects } from '../ports/git.ts';
 import type { LandSource, PathRecord } from './land-data.ts';
-import type { MergeInput } from './merge.ts';
+import type { MergeInput } from './merge-work.ts';
 import { verifyMerge } from './verify-merge.ts';
 
 /** Sources merged with each other but not with the target yet. */

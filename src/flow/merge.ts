@@ -3,7 +3,7 @@
 // give, without asking it. A source that conflicts steps back until all others are in, so that what waits for a
 // person is as little as possible. Every clean result is verified from outside before it counts.
 
-import { climb, type Rung } from '../merge/ladder.ts';
+import { climb } from '../merge/ladder.ts';
 import { PathIndex } from '../merge/overlap.ts';
 import type { Conflict, Settlement } from '../model/conflict.ts';
 import { SennitError } from '../model/errors.ts';
@@ -14,23 +14,9 @@ import type { Objects } from '../ports/git.ts';
 import type { LandSource, MergeState, PathRecord } from './land-data.ts';
 import { joinContents } from './merge-contents.ts';
 import { asSource, type Group, mergeInRounds } from './merge-rounds.ts';
+import type { MergeInput } from './merge-work.ts';
 import { movedDirectoryFindings } from './moved-directories.ts';
 import { verifyMerge } from './verify-merge.ts';
-
-export interface MergeInput {
-  readonly objects: Objects;
-  readonly sources: readonly LandSource[];
-  /** Rungs between `text` and `hand-over`, in order. */
-  readonly rungs: readonly Rung[];
-  /** Replays a remembered resolution of the same three versions; undefined where there is none. */
-  replay(conflict: Conflict): Promise<TreeEntry | null | undefined>;
-  isGenerated(path: GitPath): boolean;
-  /** Whether a configured command writes this generated path anew after the merge. */
-  canRegenerate(path: GitPath): boolean;
-  readonly targetLabel: string;
-  now(): number;
-  step(text: string): void;
-}
 
 export interface MergeReport {
   readonly state: MergeState;

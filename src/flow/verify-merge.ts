@@ -16,7 +16,7 @@ import type { GitPath, Oid } from '../model/ids.ts';
 import { isRegular, sameEntry, type TreeEntry } from '../model/tree.ts';
 import type { Objects } from '../ports/git.ts';
 import type { LandSource, MergeState } from './land-data.ts';
-import type { MergeInput } from './merge.ts';
+import type { MergeInput } from './merge-work.ts';
 
 /** Files above this size are not compared line by line: a merge of such a file is handed over. Bytes. */
 const LINE_CHECK_LIMIT = 8 * 1024 * 1024;

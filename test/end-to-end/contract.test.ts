@@ -106,6 +106,7 @@ test('the packet of a hand-over is what its schema says', () => {
       tip: oid,
       targetAt: oid,
       remoteTip: null,
+      fingerprint: '',
       options: {
         gates: [],
         noGate: false,
