@@ -2,7 +2,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { asOid, type GitPath, type Oid, slugOf } from '../model/ids.ts';
-import type { TreeEntry } from '../model/tree.ts';
+import { isRegular, type TreeEntry } from '../model/tree.ts';
 import type { History, MergeTreeResult } from '../ports/git.ts';
 import { customDrivers, flattenedAttributes } from './attributes.ts';
 import type { HermeticGit } from './hermetic-git.ts';
@@ -11,7 +11,7 @@ import { parseMergeTree, parseMergeTreeBatch } from './merge-tree-format.ts';
 import type { ObjectReader } from './object-reader.ts';
 import type { ObjectWriter } from './object-writer.ts';
 import type { GitCall } from './spawn.ts';
-import { parsePathList, type RawTreeEntry } from './tree-format.ts';
+import { parsePathList } from './tree-format.ts';
 
 /** Pairs that one process probes before the objects that it left are removed. */
 const PROBE_BATCH = 250;
@@ -46,27 +46,13 @@ export class ObjectMerger {
         directories.add(path.slice(0, at + 1));
     }
     const files: { directory: string; text: string }[] = [];
-    const trees = new Map<string, Promise<RawTreeEntry[]>>();
-    // Each directory is read once, by way of its parent.
-    const entriesOf = (directory: string): Promise<RawTreeEntry[]> => {
-      const known = trees.get(directory);
-      if (known !== undefined) return known;
-      const reading = directory === '' ? this.#reader.readTree(tree) : readBelow(directory);
-      trees.set(directory, reading);
-      return reading;
-    };
-    const readBelow = async (directory: string): Promise<RawTreeEntry[]> => {
-      const slash = directory.lastIndexOf('/', directory.length - 2);
-      const name = directory.slice(slash + 1, -1);
-      const entry = (await entriesOf(directory.slice(0, slash + 1))).find((one) => one.name === name);
-      return entry?.mode === '40000' ? this.#reader.readTree(entry.oid) : [];
-    };
     await Promise.all(
       [...directories].map(async (directory) => {
-        const found = (await entriesOf(directory)).find(
-          ({ name, mode }) => name === '.gitattributes' && mode.startsWith('100'),
-        );
-        if (found !== undefined)
+        const path = `${directory}.gitattributes` as GitPath;
+        if (!(await this.#reader.hasPath(tree, path))) return;
+        const found = await this.#reader.entryAt(tree, path);
+        // A link is no attributes file.
+        if (isRegular(found))
           files.push({
             directory,
             text: Buffer.from(await this.#reader.readBlob(found.oid)).toString('latin1'),

@@ -9,8 +9,7 @@ import { parseRawDiff, parseTreeObject, type RawTreeEntry } from './tree-format.
 /** Blobs that are asked for at a time when many are read: enough to keep the pipe full, few enough for the memory. */
 const READ_AHEAD = 64;
 
-const READ = ['cat-file', '--batch'];
-const CHECK = ['cat-file', '--batch-check'];
+const READ = ['cat-file', '--batch-command'];
 const DIFF = ['diff-tree', '--stdin', '-r', '-z', '--raw', '--no-renames', '--no-abbrev'];
 
 /** Reads objects through co-processes that answer in the order in which they were asked. */
@@ -26,7 +25,7 @@ export class ObjectReader {
   }
 
   #readObject(oid: string): Promise<{ type: string; content: Buffer }> {
-    return this.#git.asked(READ, `${oid}\n`, async (process) => {
+    return this.#git.asked(READ, `contents ${oid}\n`, async (process) => {
       const head = (await process.readUntil('\n')).toString('latin1'); // `<oid> <type> <size>` or `<name> missing`
       const match = /^([0-9a-f]+) (\w+) (\d+)$/.exec(head);
       if (match === null) throw missingObject(oid);
@@ -74,7 +73,7 @@ export class ObjectReader {
   }
 
   blobSize(oid: Oid): Promise<number> {
-    return this.#git.asked(CHECK, `${oid}\n`, async (process) => {
+    return this.#git.asked(READ, `info ${oid}\n`, async (process) => {
       const head = (await process.readUntil('\n')).toString('latin1');
       const match = /^[0-9a-f]+ \w+ (\d+)$/.exec(head);
       if (match === null) throw missingObject(oid);
@@ -92,6 +91,15 @@ export class ObjectReader {
       const bytes = await process.readUntil(mark);
       if (bytes.toString('latin1', 0, head.length) !== head) throw missingObject(`${before} or ${after}`);
       return parseRawDiff(bytes.subarray(head.length));
+    });
+  }
+
+  /** True when something is at the path, a directory too. Much cheaper than reading the trees on the way. */
+  async hasPath(tree: Oid, path: GitPath): Promise<boolean> {
+    if (path.includes('\n')) return (await this.entryAt(tree, path)) !== null;
+    return this.#git.asked(READ, Buffer.from(`info ${tree}:${path}\n`, 'latin1'), async (process) => {
+      const answer = (await process.readUntil('\n')).toString('latin1'); // `<oid> <type> <size>` or `<name> missing`
+      return /^[0-9a-f]+ \w+ \d+$/.test(answer);
     });
   }
 

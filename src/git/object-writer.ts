@@ -11,6 +11,15 @@ import type { RawTreeEntry } from './tree-format.ts';
 
 const MKTREE = ['mktree', '--batch', '-z', '--missing'];
 
+/** From so many changed paths on it is cheaper to have git build the trees than to read and write each. */
+const MANY_CHANGES = 64;
+
+/** A path as fast-import reads it: quoted only where a quote or a line feed makes it necessary. */
+function importPath(path: GitPath): string {
+  if (!path.startsWith('"') && !path.includes('\n')) return path;
+  return `"${path.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"`;
+}
+
 interface LeafChange {
   readonly parts: readonly string[];
   readonly entry: TreeEntry | null;
@@ -21,6 +30,7 @@ export class ObjectWriter {
   readonly #git: HermeticGit;
   readonly #reader: ObjectReader;
   #files = 0;
+  #imports = 0;
 
   constructor(git: HermeticGit, reader: ObjectReader) {
     this.#git = git;
@@ -71,8 +81,39 @@ export class ObjectWriter {
 
   async applyToTree(tree: Oid, changes: ReadonlyMap<GitPath, TreeEntry | null>): Promise<Oid> {
     if (changes.size === 0) return tree;
+    if (changes.size >= MANY_CHANGES) {
+      const imported = await this.#importTree(tree, changes);
+      if (imported !== undefined) return imported;
+    }
     const list = [...changes].map(([path, entry]) => ({ parts: path.split('/'), entry }));
     return (await this.#applyLevel(tree, list, 0)) ?? (await this.emptyTree());
+  }
+
+  /** The same by one process that reads and writes only the trees on the way; undefined where nothing is left. */
+  async #importTree(tree: Oid, changes: ReadonlyMap<GitPath, TreeEntry | null>): Promise<Oid | undefined> {
+    this.#imports += 1;
+    const lines = [
+      `commit refs/heads/import-${this.#imports}`,
+      'committer sennit <sennit@invalid> 0 +0000',
+      'data 0',
+      `M 040000 ${tree} `,
+    ];
+    // A deleted leaf first, so that a file may become a directory and back.
+    for (const [path, entry] of changes) if (entry === null) lines.push(`D ${importPath(path)}`);
+    for (const [path, entry] of changes)
+      if (entry !== null) lines.push(`M ${entry.mode} ${entry.oid} ${importPath(path)}`);
+    lines.push('ls ""', '', 'done', '');
+    const { stdout } = await this.#git.run({
+      args: ['fast-import', '--quiet', '--done'],
+      stdin: Buffer.from(lines.join('\n'), 'latin1'),
+      // What must survive is packed again and synced before a ref moves.
+      config: [
+        ['fastimport.unpackLimit', '1'],
+        ['core.fsync', 'none'],
+      ],
+    });
+    const match = /^040000 tree ([0-9a-f]+)\t/.exec(stdout.toString('latin1')); // `040000 tree <oid>\t`
+    return match === null ? undefined : asOid(match[1] ?? '');
   }
 
   async #applyLevel(tree: Oid | null, changes: readonly LeafChange[], depth: number): Promise<Oid | null> {

@@ -311,8 +311,14 @@ export class Coprocess {
     });
   }
 
+  /** What is written in one turn goes out as one piece. */
   write(data: string | Uint8Array): void {
-    this.#child.stdin.write(data);
+    const { stdin } = this.#child;
+    if (stdin.writableCorked === 0) {
+      stdin.cork();
+      process.nextTick(() => stdin.uncork());
+    }
+    stdin.write(data);
   }
 
   /** Reads exactly `count` bytes. */
