@@ -25,7 +25,7 @@ interface Claim {
 }
 
 /** True when a change edits a regular file and nothing else about it. */
-export function isPlainEdit({ before, after }: EntryChange): boolean {
+function isPlainEdit({ before, after }: EntryChange): boolean {
   return isRegular(before) && isRegular(after) && before.mode === after.mode;
 }
 
