@@ -3,7 +3,7 @@
 
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type OpenContext, openContext } from '../../src/compose.ts';
+import { openContext } from '../../src/compose.ts';
 import { DEFAULT_SETTINGS } from '../../src/config/defaults.ts';
 import { BlobFacts } from '../../src/flow/blob-facts.ts';
 import { type CollectedSnapshot, collect } from '../../src/flow/collect.ts';
@@ -23,8 +23,10 @@ import {
   tree,
   writeCommits,
 } from '../support/random-history.ts';
-import { Repository } from '../support/repo.ts';
+import { lines, Repository } from '../support/repo.ts';
 import { SealedPlace } from '../support/sealed.ts';
+
+type OpenContext = Awaited<ReturnType<typeof openContext>>;
 
 /** What a history is made from: main goes on from the first tree, branches start from main or from each other. */
 interface Plan {
@@ -50,6 +52,25 @@ const plan: fc.Arbitrary<Plan> = fc.record({
     { minLength: 2, maxLength: 6 },
   ),
 });
+
+const EDITS = ['edit', 'insert', 'cut'] as const;
+
+/** Several sources that edit the same two long files: most of them merge. */
+const crowd: fc.Arbitrary<Plan> = fc
+  .array(
+    fc.array(fc.record({ kind: fc.constantFrom(...EDITS), a: fc.nat(1), b: fc.nat(119), c: fc.nat(9999) }), {
+      minLength: 1,
+      maxLength: 2,
+    }),
+    { minLength: 4, maxLength: 9 },
+  )
+  .map((changes) => ({
+    first: new Map(
+      ['a', 'b/c'].map((name) => [name, { mode: '100644' as const, content: lines(name, 120) }]),
+    ),
+    main: [],
+    branches: changes.map((change) => ({ from: 0, commits: [change], merges: 1 })),
+  }));
 
 interface Built {
   readonly tip: string;
@@ -146,6 +167,7 @@ async function collectBranches(built: Built, objects: Awaited<ReturnType<OpenCon
     objectsDir: objects.objectsDir,
     facts: new BlobFacts(objects),
     anchor: false,
+    lineEnds: true,
   });
   await collected.anchored;
   const fresh = collected.snapshots.filter(
@@ -154,13 +176,20 @@ async function collectBranches(built: Built, objects: Awaited<ReturnType<OpenCon
   return { tip: asOid(tip ?? ''), fresh };
 }
 
+const MERGE_TREE = ['-c', 'merge.directoryRenames=false', 'merge-tree', '--write-tree'];
+
+/** Before 2.55 git aborts on some renames by an assertion of its own: such a case says nothing. */
+function skipCrashOfGit(error: unknown): never {
+  fc.pre(!/Assertion .* failed/.test(String(error)));
+  throw error;
+}
+
 /** What git says about merging pairs of branches: the tree, or null for a conflict. */
 function gitMerges(pairs: readonly (readonly [string, string])[]): (string | null)[] {
   if (pairs.length === 0) return [];
-  const run = repo.tryGit(
-    ['-c', 'merge.directoryRenames=false', 'merge-tree', '--write-tree', '-z', '--no-messages', '--stdin'],
-    { input: pairs.map(([a, b]) => `refs/heads/${a} refs/heads/${b}\n`).join('') },
-  );
+  const run = repo.tryGit([...MERGE_TREE, '-z', '--no-messages', '--stdin'], {
+    input: pairs.map(([a, b]) => `refs/heads/${a} refs/heads/${b}\n`).join(''),
+  });
   expect(run.code, run.stderr).toBeLessThanOrEqual(1);
   const records = run.stdout.split(/(?:^|(?<=\0))([01])\0([0-9a-f]{40})\0/);
   const results: (string | null)[] = [];
@@ -202,9 +231,9 @@ test('pairs that are not asked about merge clean, to all that both changed', asy
         await objects.close();
       }
     }),
-    cases(40),
+    cases(25),
   );
-  expect(unasked).toBeGreaterThan(40);
+  expect(unasked).toBeGreaterThan(25);
 });
 
 function landSource({ source, commit, prepared, base, ref, history }: CollectedSnapshot): LandSource {
@@ -222,55 +251,66 @@ function landSource({ source, commit, prepared, base, ref, history }: CollectedS
   };
 }
 
+/** Merges all branches of a plan as a landing does, and checks it by git merging in the same order; gives how many of
+ * how many went in. */
+async function landAndCompare(one: Plan): Promise<{ merged: number; all: number }> {
+  const built = build(one);
+  const objects = await context.openObjects({ quarantine: true });
+  try {
+    const { tip, fresh } = await collectBranches(built, objects);
+    const sources = fresh.map(landSource);
+    const { state } = await mergeWaiting(
+      {
+        objects,
+        sources,
+        rungs: [],
+        replay: () => Promise.resolve(undefined),
+        isGenerated: () => false,
+        canRegenerate: () => false,
+        targetLabel: built.tip,
+        now: () => 0,
+        step: () => undefined,
+      },
+      await startMerge(objects, tip, [], sources),
+    ).catch(skipCrashOfGit);
+    // Nothing is lost on the way: every source is in, stopped at a conflict, or waits behind it.
+    const stopped = state.open === null ? [] : [state.open.source];
+    expect([...state.merged, ...stopped, ...state.waiting].sort()).toEqual(
+      sources.map(({ name }) => name).sort(),
+    );
+    let [at, accumulated] = [tip as string, repo.tree(tip)];
+    for (const name of state.merged) {
+      const run = repo.tryGit([...MERGE_TREE, at, `refs/heads/${name}`]);
+      expect(run.code, `${name} conflicts in git: ${run.stdout}${run.stderr}`).toBe(0);
+      accumulated = run.stdout.trim();
+      at = repo.git('commit-tree', accumulated, '-p', at, '-p', `refs/heads/${name}`, '-m', 'x');
+    }
+    expect(state.tree).toBe(accumulated);
+    return { merged: state.merged.length, all: sources.length };
+  } finally {
+    await objects.close();
+  }
+}
+
 test('a landing gives the tree that git gives when it merges the sources one after another', async () => {
-  let whole = 0;
+  let merges = 0;
   await fc.assert(
     fc.asyncProperty(plan, async (one) => {
-      const built = build(one);
-      const objects = await context.openObjects({ quarantine: true });
-      try {
-        const { tip, fresh } = await collectBranches(built, objects);
-        const sources = fresh.map(landSource);
-        const { state } = await mergeWaiting(
-          {
-            objects,
-            sources,
-            rungs: [],
-            replay: () => Promise.resolve(undefined),
-            isGenerated: () => false,
-            canRegenerate: () => false,
-            targetLabel: built.tip,
-            now: () => 0,
-            step: () => undefined,
-          },
-          await startMerge(objects, tip, [], sources),
-        );
-        // Nothing is lost on the way: every source is in, stopped at a conflict, or waits behind it.
-        const stopped = state.open === null ? [] : [state.open.source];
-        expect([...state.merged, ...stopped, ...state.waiting].sort()).toEqual(
-          sources.map(({ name }) => name).sort(),
-        );
-        let [at, accumulated] = [tip as string, repo.tree(tip)];
-        for (const name of state.merged) {
-          const run = repo.tryGit([
-            '-c',
-            'merge.directoryRenames=false',
-            'merge-tree',
-            '--write-tree',
-            at,
-            `refs/heads/${name}`,
-          ]);
-          expect(run.code, `${name} conflicts in git: ${run.stdout}${run.stderr}`).toBe(0);
-          accumulated = run.stdout.trim();
-          at = repo.git('commit-tree', accumulated, '-p', at, '-p', `refs/heads/${name}`, '-m', 'x');
-        }
-        expect(state.tree).toBe(accumulated);
-        if (state.open === null && state.merged.length > 1) whole += 1;
-      } finally {
-        await objects.close();
-      }
+      merges += (await landAndCompare(one)).merged;
     }),
-    cases(40),
+    cases(25),
   );
-  expect(whole).toBeGreaterThan(4);
+  expect(merges).toBeGreaterThan(25);
+});
+
+test('many sources that edit the same files land as git merges them, one after another', async () => {
+  let whole = 0;
+  await fc.assert(
+    fc.asyncProperty(crowd, async (one) => {
+      const { merged, all } = await landAndCompare(one);
+      if (merged === all) whole += 1;
+    }),
+    cases(8),
+  );
+  expect(whole).toBeGreaterThan(2);
 });
