@@ -135,7 +135,7 @@ test('a gate that does not end is ended at its time limit, with all that it star
   const repo = newProject();
   const pids = join(repo.place.root, 'pids');
   repo.commit('settings', {
-    'sennit.yaml': `gates:\n  timeout: 0.02\n  root: sleep 300 & echo $! >> '${pids}'; setsid sleep 300 & echo $! >> '${pids}'; sleep 300\n`,
+    'sennit.yaml': `gates:\n  timeout: 0.05\n  root: sleep 300 & echo $! >> '${pids}'; setsid sleep 300 & echo $! >> '${pids}'; sleep 300\n`,
   });
   repo.worktree('a').write('new', 'new\n');
   const answer = await askSennit(['land', '../a', '--into', 'main'], 4, { cwd: repo });
