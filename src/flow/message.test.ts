@@ -104,12 +104,12 @@ describe('the trailers of a landing', () => {
   });
 
   // git reads trailers only from the last paragraph.
-  test.fails('do not push the trailers of the user out of the last paragraph', () => {
+  test('do not push the trailers of the user out of the last paragraph', () => {
     const message = withTrailers('Subject\n\nCo-authored-by: B <b@test.invalid>', OPERATION, sources);
     expect(message.split('\n\n').at(-1)).toMatch(/^Co-authored-by: .*\nSennit-Operation: /);
   });
 
-  test.fails('cannot be forged by the name of a folder', () => {
+  test('cannot be forged by the name of a folder', () => {
     const forged = source('a\nSigned-off-by: The Boss <boss@test.invalid>\nx', oid('1'));
     expect(withTrailers('Subject', OPERATION, [forged])).not.toMatch(/^Signed-off-by/m);
   });

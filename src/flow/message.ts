@@ -32,7 +32,7 @@ export async function landingMessage(
   const lines = sources.map(
     ({ name }, i) => `- ${name}${subjects[i] === undefined ? '' : `: ${subjects[i]}`}`,
   );
-  const names = sources.map(({ name }) => name);
+  const names = sources.map(({ name }) => oneLine(name));
   if (template !== null) {
     return renderMessage(template, {
       sources: names.join(', '),
@@ -47,7 +47,17 @@ export async function landingMessage(
   return `${title.length <= SUBJECT_LIMIT ? title : `Land ${names.length} changes on ${target}`}\n\n${lines.join('\n')}`;
 }
 
-/** A message with the trailers by which a landing names its operation and each source with its snapshot. */
+/** A line that git reads as a trailer: `Co-authored-by: B <b@example.com>`. */
+const TRAILER = /^[A-Za-z0-9][A-Za-z0-9-]*: \S/;
+
+/** A name on one line, so that no folder's name can write a line of its own into a message. */
+function oneLine(name: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is replaced
+  return name.replace(/[\u0000-\u001f\u007f]+/g, ' ').trim();
+}
+
+/** A message with the trailers by which a landing names its operation and each source with its snapshot. They join the
+ * trailers that the message ends with: git reads those of the last paragraph only. */
 export function withTrailers(
   message: string,
   operation: OperationId,
@@ -55,7 +65,10 @@ export function withTrailers(
 ): string {
   const trailers = [
     `Sennit-Operation: ${operation}`,
-    ...sources.map(({ name, snapshot }) => `Sennit-Source: ${name} ${snapshot}`),
+    ...sources.map(({ name, snapshot }) => `Sennit-Source: ${oneLine(name)} ${snapshot}`),
   ];
-  return `${message}\n\n${trailers.join('\n')}\n`;
+  const paragraphs = message.split(/\n{2,}/);
+  const last = paragraphs.at(-1)?.split('\n') ?? [];
+  const joins = paragraphs.length > 1 && last.every((line) => TRAILER.test(line) || /^\s+\S/.test(line));
+  return `${message}${joins ? '\n' : '\n\n'}${trailers.join('\n')}\n`;
 }

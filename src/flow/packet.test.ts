@@ -109,7 +109,7 @@ test('each proposed command names its path whatever it is called, when a shell h
 });
 
 // The command line takes it for an option.
-test.fails('a path that begins with a dash is not proposed as an option', () => {
+test('a path that begins with a dash is not proposed as an option', () => {
   for (const command of commandsFor(conflict('-x'))) {
     const words = shellWords(command);
     expect(words).toContain('--');

@@ -92,7 +92,12 @@ export function commandsFor({ path, sides }: Conflict): string[] {
   const takes = (['target', 'change', 'base'] as const).filter(
     (side) => side !== 'base' || sides.base !== null,
   );
-  return takes.map((side) => `sennit resolve ${shellWord(displayPath(path))} --take ${side}`);
+  const word = shellWord(displayPath(path));
+  // What begins with a dash is taken for an option unless a double dash stands before it.
+  return takes.map(
+    (side) =>
+      `sennit resolve ${word.startsWith('-') ? `--take ${side} -- ${word}` : `${word} --take ${side}`}`,
+  );
 }
 
 function describe(entry: TreeEntry | null): string {
