@@ -127,3 +127,16 @@ test('after a landing was taken back the work counts as new again', async () => 
   expect(again.result).toBe('landed');
   expect(repo.blob('main', 'new')).toBe('new\n');
 });
+
+test('a landing whose commit was amended or rebased still counts: its trailers say what it holds', async () => {
+  const repo = newProject();
+  const a = repo.worktree('a');
+  a.write('src/cart.ts', lines('cart', 40, { 2: 'first' }));
+  await askSennit(['land', '../a', '--into', 'main', '--no-gate'], 0, { cwd: repo });
+  repo.git('commit', '-q', '--amend', '-m', repo.message('main').replace(/^.*\n/, 'A better subject\n'));
+  a.write('src/cart.ts', lines('cart', 40, { 2: 'first', 3: 'second, next to it' }));
+  await askSennit(['land', '../a', '--into', 'main', '--no-gate'], 0, { cwd: repo });
+  expect(repo.blob('main', 'src/cart.ts')).toBe(lines('cart', 40, { 2: 'first', 3: 'second, next to it' }));
+  const again = await askSennit(['land', '../a', '--into', 'main', '--no-gate'], 0, { cwd: repo });
+  expect(again.result).toBe('nothing_new');
+});
