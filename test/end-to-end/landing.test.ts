@@ -153,6 +153,16 @@ test('the message is the one given, with the trailers after it', async () => {
   expect(repo.trailers('main', 'Sennit-Source')).toHaveLength(1);
 });
 
+test('trailers of the message that is given stay trailers', async () => {
+  const repo = newProject();
+  repo.worktree('a').write('new', 'new\n');
+  const message = 'Add the new file\n\nBecause.\n\nFixes: 12\nCo-authored-by: Someone <someone@test.invalid>';
+  await askSennit(['land', '../a', '--into', 'main', '--no-gate', '-m', message], 0, { cwd: repo });
+  expect(repo.trailers('main', 'Fixes')).toEqual(['12']);
+  expect(repo.trailers('main', 'Co-authored-by')).toEqual(['Someone <someone@test.invalid>']);
+  expect(repo.trailers('main', 'Sennit-Source')).toHaveLength(1);
+});
+
 test('without a message it tells what the sources are about', async () => {
   const repo = newProject();
   repo.commitTo('feature-login', { new: 'new\n' }, { message: 'login: remember the user' });
