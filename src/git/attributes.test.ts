@@ -35,6 +35,12 @@ test('only what matters to a merge is kept: no filter, no encoding, no line ends
   expect(flattenedAttributes(root(text))).toBe('*.bin binary\n');
 });
 
+test('conflict markers keep the size at which they are found again', () => {
+  expect(flattenedAttributes(root('*.rst conflict-marker-size=30 merge=union\n'))).toBe(
+    '*.rst merge=union\n',
+  );
+});
+
 test('a line that git would drop as a whole is dropped as a whole', () => {
   expect(flattenedAttributes(root('* merge=union bad*name\n!x merge=union\n'))).toBe('\n');
 });

@@ -1,8 +1,8 @@
-// Merges must honour the attributes of the target (`merge=union`, `-merge`, `conflict-marker-size`), but not run a
-// merge driver and not read a checkout, which an agent could have written. git before 2.43 can only read them from
-// one file, whose patterns are relative to the root; so all `.gitattributes` of a tree become one such file. Custom
-// drivers keep their names in it: the git dir in use configures none, so git merges text, and the caller refuses the
-// result. Texts are byte strings.
+// Merges must honour the attributes of the target (`merge=union`, `-merge`), but not run a merge driver and not read a
+// checkout, which an agent could have written. git before 2.43 can only read them from one file, whose patterns are
+// relative to the root; so all `.gitattributes` of a tree become one such file. Custom drivers keep their names in it:
+// the git dir in use configures none, so git merges text, and the caller refuses the result. `conflict-marker-size` is
+// left out: markers of another size would not be found again. Texts are byte strings.
 
 /** One `.gitattributes`: the directory that it is in, `''` or `src/app/`, and what it says. */
 export interface AttributesFile {
@@ -13,7 +13,7 @@ export interface AttributesFile {
 const BUILT_IN_DRIVERS = new Set(['text', 'binary', 'union']);
 
 /** Attributes that matter to a merge; `binary` is a macro of git's own. */
-const KEPT = /^(?:[-!]?(?:merge|binary)|merge=.*|conflict-marker-size=\d+|[-!]conflict-marker-size)$/;
+const KEPT = /^(?:[-!]?(?:merge|binary)|merge=.*)$/;
 
 /** An attribute as git accepts it. One that it does not accept makes it drop the whole line. */
 const ATTRIBUTE = /^[-!]?[A-Za-z0-9_.][A-Za-z0-9_.-]*(?:=.*)?$/;

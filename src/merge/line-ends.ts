@@ -28,5 +28,6 @@ export function restoreLineEnds(base: string, change: string): string | undefine
     return undefined;
   }
   const restored = after === 'crlf' ? change.replaceAll('\r\n', '\n') : change.replaceAll('\n', '\r\n');
-  return restored === base ? undefined : restored;
+  // A line that ended with two carriage returns still ends with one: no accident of one editor.
+  return restored === base || lineEndsOf(restored) !== before ? undefined : restored;
 }

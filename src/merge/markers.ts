@@ -23,21 +23,38 @@ export function countMarkers(text: string): number {
 const BASE_MARK = /^\|{7}(?: .*)?\r?$/;
 const MIDDLE = /^={7}\r?$/;
 
-/** A text with every diff3 conflict replaced by one of its three sections; the rest stays merged. Undefined where the
- * markers are not whole: then nothing can be taken from it. */
+/** A text with every diff3 conflict replaced by one of its three sections; the rest stays merged. Undefined where there
+ * is no conflict, and where content that looks like a marker leaves a doubt about where a section begins or ends: then
+ * nothing can be taken from it. */
 export function takeSections(text: string, side: 'base' | 'target' | 'change'): string | undefined {
   const out: string[] = [];
   let section: 'none' | 'target' | 'base' | 'change' = 'none';
+  let conflicts = 0;
   for (const line of text.split('\n')) {
-    if (section === 'none') {
-      if (OPENING.test(line)) section = 'target';
-      else out.push(line);
+    if (section === 'none' && OPENING.test(line)) {
+      section = 'target';
+      conflicts += 1;
     } else if (section === 'target' && BASE_MARK.test(line)) section = 'base';
     else if (section === 'base' && MIDDLE.test(line)) section = 'change';
     else if (section === 'change' && CLOSING.test(line)) section = 'none';
-    else if (section === side) out.push(line);
+    else if (isMisplaced(line, section)) return undefined;
+    else if (section === 'none' || section === side) out.push(line);
   }
-  return section === 'none' ? out.join('\n') : undefined;
+  return section === 'none' && conflicts > 0 ? out.join('\n') : undefined;
+}
+
+/** True for the marker that ended a section before this one: one of the two was content. */
+function isMisplaced(line: string, section: 'none' | 'target' | 'base' | 'change'): boolean {
+  switch (section) {
+    case 'none':
+      return CLOSING.test(line);
+    case 'target':
+      return OPENING.test(line);
+    case 'base':
+      return BASE_MARK.test(line);
+    case 'change':
+      return MIDDLE.test(line);
+  }
 }
 
 /** Number of lines that are any part of a conflict: what is left when somebody took out only some of its markers. */

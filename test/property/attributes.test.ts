@@ -1,5 +1,5 @@
-// The attributes of a tree, flattened into one file for merges without a checkout, must say of every path what git
-// says in a checkout; and every path with a custom merge driver must be known as such.
+// The merge attributes of a tree, flattened into one file for merges without a checkout, must say of every path what
+// git says in a checkout; and every path with a custom merge driver must be known as such.
 
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -67,44 +67,40 @@ const paths = fc.uniqueArray(
   { minLength: 8, maxLength: 20 },
 );
 
-test('no path is merged by other attributes than those that its repository gives it', () => {
+test('no path is merged in another way than the one that its repository gives it', () => {
   const place = sealedPlace();
   const repo = Repository.create(place);
   const bare = Repository.create(place, 'bare', { bare: true });
-  /** `merge` and `conflict-marker-size` of every path, as one repository sees them. */
-  const attributesIn = (
-    where: Repository,
-    asked: readonly string[],
-    config: readonly string[],
-  ): string[][] => {
-    const run = where.tryGit([...config, 'check-attr', '-z', '--stdin', 'merge', 'conflict-marker-size'], {
+  /** The merge attribute of every path, as one repository sees it. */
+  const mergesIn = (where: Repository, asked: readonly string[], config: readonly string[]): string[] => {
+    const run = where.tryGit([...config, 'check-attr', '-z', '--stdin', 'merge'], {
       input: asked.map((path) => `${path}\0`).join(''),
     });
     expect(run.code, run.stderr).toBe(0);
     const fields = run.stdout.split('\0');
-    return asked.map((_, i) => [fields[6 * i + 2] ?? '', fields[6 * i + 5] ?? '']);
+    return asked.map((_, i) => fields[3 * i + 2] ?? '');
   };
   fc.assert(
     fc.property(files, paths, (written, asked) => {
       for (const name of ['.gitattributes', 'a', 'b', 'a [x]', '*', '#d']) repo.write(name, null);
       for (const { directory, text } of written) repo.write(`${directory}.gitattributes`, text);
-      const seen = attributesIn(repo, asked, []);
+      const seen = mergesIn(repo, asked, []);
 
       const bytes = written.map(({ directory, text }) => ({
         directory,
         text: Buffer.from(text).toString('latin1'),
       }));
       repo.write('../flat', Buffer.from(flattenedAttributes(bytes), 'latin1'));
-      const flat = attributesIn(bare, asked, ['-c', `core.attributesFile=${join(place.root, 'flat')}`]);
+      const flat = mergesIn(bare, asked, ['-c', `core.attributesFile=${join(place.root, 'flat')}`]);
       expect(flat).toEqual(seen);
 
       const lines = customDrivers(bytes).map(
         ({ pattern, driver }) => `"${pattern.replace(/(["\\])/g, '\\$1')}" merge=${driver}\n`,
       );
       repo.write('../drivers', Buffer.from(lines.join(''), 'latin1'));
-      const drivers = attributesIn(bare, asked, ['-c', `core.attributesFile=${join(place.root, 'drivers')}`]);
-      const custom = (all: string[][]): string[] =>
-        all.map(([merge = '']) => (/^(?:own|other)$/.test(merge) ? merge : ''));
+      const drivers = mergesIn(bare, asked, ['-c', `core.attributesFile=${join(place.root, 'drivers')}`]);
+      const custom = (all: string[]): string[] =>
+        all.map((merge) => (/^(?:own|other)$/.test(merge) ? merge : ''));
       expect(custom(drivers)).toEqual(custom(seen));
     }),
     cases(60),
