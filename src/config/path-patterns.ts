@@ -45,14 +45,25 @@ function asGitReads(pattern: string): string {
   });
 }
 
+/** Names and endings without any special character, as most patterns are. */
+const PLAIN = /^\*?[A-Za-z0-9._-]+$/;
+
 /** The same pattern bound to the root, as the expressions of which one must match. */
 function expressionsOf(pattern: string): RegExp[] {
+  if (PLAIN.test(pattern)) return [plainExpression(pattern)];
   const folderOnly = pattern.endsWith('/');
   const body = pattern.replace(/^\/+|\/+$/g, '');
   const anchored = pattern.startsWith('/') || body.includes('/');
   const rooted = asGitReads(anchored ? body : `**/${body}`);
   const below = `${rooted}${folderOnly && rooted.endsWith('**') ? '/*' : ''}/**/*`;
   return (folderOnly ? [below] : [rooted, below]).map((glob) => picomatch().makeRe(glob, OPTIONS));
+}
+
+/** What is made below of a plain pattern, without the cost of it. */
+function plainExpression(pattern: string): RegExp {
+  const body = pattern.replace(/^\*/, '').replaceAll('.', '\\.');
+  const before = pattern.startsWith('*') ? '[^/]*' : '';
+  return new RegExp(`(?:^|/)${before}${body}(?:/|$)`, 's');
 }
 
 function ruleOf(pattern: string): Rule {

@@ -20,16 +20,38 @@ const TOO_LARGE: BlobFact = { size: -1, markers: 0, lineEnds: undefined };
 export class BlobFacts {
   readonly #objects: Objects;
   readonly #known = new Map<Oid, BlobFact>();
+  /** Asked for and not known yet, with the reading that will tell. */
+  readonly #reading = new Map<Oid, Promise<void>>();
+  #wanted: Oid[] = [];
+  #next: Promise<void> | undefined;
 
   constructor(objects: Objects) {
     this.#objects = objects;
   }
 
-  /** Learns about all of these that are not known yet. */
+  /** Learns about all of these that are not known yet. What is asked for in one turn is read together. */
   async learn(oids: Iterable<Oid>): Promise<void> {
-    const fresh = [...new Set(oids)].filter((oid) => !this.#known.has(oid));
-    await this.#objects.readBlobs(fresh, SIZE_LIMIT, (oid, content) => {
+    const waiting = new Set<Promise<void>>();
+    for (const oid of oids) {
+      if (this.#known.has(oid)) continue;
+      let reading = this.#reading.get(oid);
+      if (reading === undefined) {
+        this.#next ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => this.#readNext());
+        reading = this.#next;
+        this.#reading.set(oid, reading);
+        this.#wanted.push(oid);
+      }
+      waiting.add(reading);
+    }
+    await Promise.all(waiting);
+  }
+
+  async #readNext(): Promise<void> {
+    const wanted = this.#wanted;
+    [this.#wanted, this.#next] = [[], undefined];
+    await this.#objects.readBlobs(wanted, SIZE_LIMIT, (oid, content) => {
       this.#known.set(oid, content === null ? TOO_LARGE : factOf(content));
+      this.#reading.delete(oid);
     });
   }
 

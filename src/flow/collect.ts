@@ -240,11 +240,15 @@ async function baseOf(
   for (const oid of landed) if (frontier.includes(oid) && (await objects.isAncestor(oid, commit))) return oid;
   const [base] = await objects.mergeBases(tip, commit);
   if (base === undefined) {
-    throw new SennitError('source_unrelated', `${source.name} shares no history with the target.`, {
-      hint: context.place.shallow
-        ? 'This is a shallow clone: run `git fetch --unshallow` first.'
-        : "Sennit merges only work that started from the target's history.",
-    });
+    throw new SennitError(
+      context.place.shallow ? 'repository_shallow' : 'source_unrelated',
+      `${source.name} shares no history with the target${context.place.shallow ? ' as far as this shallow clone goes' : ''}.`,
+      {
+        hint: context.place.shallow
+          ? 'This is a shallow clone: run `git fetch --unshallow` first.'
+          : "Sennit merges only work that started from the target's history.",
+      },
+    );
   }
   return base;
 }

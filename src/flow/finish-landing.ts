@@ -12,6 +12,7 @@ import { makeCandidate } from './candidate.ts';
 import type { CulpritSearch } from './culprits.ts';
 import { dropCulprits, searchCulprits } from './drop-culprits.ts';
 import { openHandOver } from './hand-over.ts';
+import type { LandData } from './land-data.ts';
 import type { LandReport, LandSession } from './land-session.ts';
 import { lockTarget } from './lock-target.ts';
 import { mergeWaiting, startMerge } from './merge.ts';
@@ -124,6 +125,10 @@ async function handOver(session: LandSession): Promise<LandReport> {
   const open = data.merge?.open;
   if (session.dry) return session.report('conflicts');
   if (open === null || open === undefined) throw new TypeError('nothing to hand over');
+  if (!context.settings.ladder.includes('hand-over')) {
+    session.save('landing.refused', {}, { state: 'failed', event: { conflicts: open.conflicts.length } });
+    return session.report('conflicts');
+  }
   const handover = await openHandOver(context, session.operation, data, open);
   session.addFindings(generatedFindings(session, open.conflicts, handover.worktree));
   session.save(
@@ -173,11 +178,19 @@ async function red(session: LandSession, gates: readonly GateSetting[]): Promise
   }
   session.save('landing.refused', {}, { state: 'failed', event: { culprits: session.culprits } });
   const failed = session.gates.find(({ outcome }) => outcome !== 'passed');
-  const next = ['sennit land --drop-culprits …', ...(failed?.log ? [`less ${failed.log}`] : [])];
-  return session.report('gate_red', {
-    commit: null,
-    next: session.culprits.outcome === 'found' ? next : next.slice(1),
-  });
+  const log = failed?.log ? [`less ${shellWord(failed.log)}`] : [];
+  const again = session.culprits.outcome === 'found' ? [`${landCommand(data)} --drop-culprits`] : [];
+  return session.report('gate_red', { commit: null, next: [...again, ...log] });
+}
+
+/** The command that makes this landing again. */
+function landCommand({ sources, target, options }: LandData): string {
+  const names = sources.map(({ kind, identity }) =>
+    kind === 'branch' || kind === 'tag' ? identity.replace(/^refs\/(?:heads|tags|remotes)\//, '') : identity,
+  );
+  const words = ['sennit', 'land', ...names, '--into', target.replace(/^refs\/heads\//, '')];
+  for (const gate of options.gates) words.push('--gate', gate);
+  return words.map(shellWord).join(' ');
 }
 
 /** What the search for culprits says, as findings. */

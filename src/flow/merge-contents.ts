@@ -10,7 +10,7 @@ import type { EntryChange, TreeEntry } from '../model/tree.ts';
 import type { Objects } from '../ports/git.ts';
 import type { LandSource, PathRecord } from './land-data.ts';
 import type { Group } from './merge-rounds.ts';
-import { doubtOf } from './verify-merge.ts';
+import { doubtsOf } from './verify-merge.ts';
 
 export interface Contender {
   readonly source: LandSource;
@@ -123,20 +123,23 @@ async function joinPaths(objects: Objects, contested: readonly ContestedPath[]):
       versions.slice(versions.length - (versions.length % 2)),
     );
     const odd = next.map((list) => list.pop());
-    for (const [k, { at, base, left, right }] of pairs.entries()) {
+    const clean = pairs.flatMap(({ at, base, left, right }, k) => {
       const merge = merges[k];
       const path = open[at]?.path;
       if (merge === undefined || path === undefined) throw new RangeError('an answer is missing');
-      const believed =
-        merge.outcome === 'clean' &&
-        (await doubtOf(objects, {
-          path,
-          base,
-          target: left.entry,
-          change: right.entry,
-          result: merge.entry,
-        })) === undefined;
-      if (believed) next[at]?.push({ owners: [...left.owners, ...right.owners], entry: merge.entry });
+      if (merge.outcome !== 'clean') return [];
+      return [{ k, question: { path, base, target: left.entry, change: right.entry, result: merge.entry } }];
+    });
+    const doubts = await doubtsOf(
+      objects,
+      clean.map(({ question }) => question),
+    );
+    const results = new Map(
+      clean.flatMap(({ k, question }, i) => (doubts[i] === undefined ? [[k, question.result]] : [])),
+    );
+    for (const [k, { at, left, right }] of pairs.entries()) {
+      const entry = results.get(k);
+      if (entry !== undefined) next[at]?.push({ owners: [...left.owners, ...right.owners], entry });
       else {
         next[at]?.push(left);
         stopped.push({ outcome: 'stopped', owners: right.owners });

@@ -92,7 +92,7 @@ async function describeLive(context: StatusContext, operation: OperationRecord):
   const next = [`sennit continue --operation ${id}`, `sennit abort --operation ${id}`];
   const open = merge?.open ?? null;
   if (open === null) {
-    const waitsFor = `its checkout to be free; it is merged and kept as ${OWN_REFS.candidate(id)}`;
+    const waitsFor = `you: it is merged and kept as ${OWN_REFS.candidate(id)}; what stopped it was said then, and \`sennit continue\` tries again`;
     return { ...common, phase: 'waiting', waitsFor, next };
   }
   const left = open.conflicts.length - open.resolved.length;

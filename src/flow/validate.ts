@@ -172,8 +172,13 @@ async function driftFindings(
 export function gatesOf(context: Context, extra: readonly string[], none: boolean): GateSetting[] {
   if (none) return [];
   const named = context.settings.gates.root.map(({ name, command }) => ({ name, command }));
-  for (const [i, command] of extra.entries())
-    named.push({ name: extra.length === 1 ? 'gate' : `gate-${i + 1}`, command });
+  const taken = new Set(named.map(({ name }) => name));
+  for (const command of extra) {
+    let name = extra.length === 1 ? 'gate' : 'gate-1';
+    for (let n = 1; taken.has(name); n += 1) name = `gate-${n}`;
+    taken.add(name);
+    named.push({ name, command });
+  }
   const seen = new Set<string>();
   return named.filter(({ command }) => {
     const key = createHash('sha256').update(command).digest('hex');

@@ -20,6 +20,8 @@ import type { MergeInput } from './merge-work.ts';
 
 /** Files above this size are not compared line by line: a merge of such a file is handed over. Bytes. */
 const LINE_CHECK_LIMIT = 8 * 1024 * 1024;
+/** Contents that are held at a time when many files are checked. Bytes. */
+const TOGETHER_LIMIT = 4 * 1024 * 1024;
 /** A Git LFS pointer is a small text that begins with this (source: the Git LFS pointer specification). */
 const LFS_HEAD = 'version https://git-lfs.github.com/spec/';
 const LFS_POINTER_LIMIT = 1024;
@@ -115,8 +117,9 @@ async function judge(
   }
   const conflicts = verification.problems.map(problemConflict);
   const joined: GitPath[] = [];
-  for (const question of verification.questions) {
-    const doubt = await doubtOf(objects, question);
+  const doubts = await doubtsOf(objects, verification.questions);
+  for (const [i, question] of verification.questions.entries()) {
+    const doubt = doubts[i];
     if (doubt === undefined) joined.push(question.path);
     else conflicts.push(questionConflict(question, doubt));
   }
@@ -150,26 +153,68 @@ function questionConflict({ path, base, target, change, result }: LineQuestion, 
 }
 
 /** Why a joined file is not believed, or undefined. */
-export async function doubtOf(objects: Objects, question: LineQuestion): Promise<string | undefined> {
-  const entries = [question.base, question.target, question.change, question.result].filter((entry) =>
-    isRegular(entry),
+async function doubtOf(objects: Objects, question: LineQuestion): Promise<string | undefined> {
+  return (await doubtsOf(objects, [question]))[0];
+}
+
+/** The same for many files, in the same order. Contents are read together, as far as the memory allows. */
+export async function doubtsOf(
+  objects: Objects,
+  questions: readonly LineQuestion[],
+): Promise<(string | undefined)[]> {
+  const doubts: (string | undefined)[] = new Array(questions.length);
+  const open = [...questions.entries()].filter(
+    ([, { base, target, change, result }]) => !(sameContent(result, target) && sameContent(change, base)),
   );
-  if (sameContent(question.result, question.target) && sameContent(question.change, question.base))
-    return undefined;
-  const sizes = await Promise.all(entries.map(({ oid }) => objects.blobSize(oid)));
-  if (sizes.some((size) => size > LINE_CHECK_LIMIT))
-    return 'the file is too large to be checked line by line';
-  const read = async (entry: TreeEntry | null): Promise<string> =>
-    isRegular(entry) ? Buffer.from(await objects.readBlob(entry.oid)).toString('latin1') : '';
-  const [base, target, change, result] = await Promise.all([
-    read(question.base),
-    read(question.target),
-    read(question.change),
-    read(question.result),
-  ]);
+  const sizes = new Map<Oid, number>();
+  const oids = [...new Set(open.flatMap(([, question]) => contentsOf(question)))];
+  for (const [i, size] of (await objects.blobSizes(oids)).entries()) sizes.set(oids[i] ?? ('' as Oid), size);
+  let together: [number, LineQuestion][] = [];
+  let bytes = 0;
+  const answer = async (): Promise<void> => {
+    const texts = new Map<Oid, string>();
+    const wanted = [...new Set(together.flatMap(([, question]) => contentsOf(question)))];
+    await objects.readBlobs(wanted, LINE_CHECK_LIMIT, (oid, content) => {
+      if (content !== null) texts.set(oid, latin1(content));
+    });
+    for (const [i, question] of together) doubts[i] = doubtOfTexts(question, texts);
+    [together, bytes] = [[], 0];
+  };
+  for (const [i, question] of open) {
+    const own = contentsOf(question).map((oid) => sizes.get(oid) ?? 0);
+    if (own.some((size) => size > LINE_CHECK_LIMIT)) {
+      doubts[i] = 'the file is too large to be checked line by line';
+      continue;
+    }
+    together.push([i, question]);
+    bytes += own.reduce((sum, size) => sum + size, 0);
+    if (bytes > TOGETHER_LIMIT) await answer();
+  }
+  if (together.length > 0) await answer();
+  return doubts;
+}
+
+function contentsOf({ base, target, change, result }: LineQuestion): Oid[] {
+  return [base, target, change, result].flatMap((entry) => (isRegular(entry) ? [entry.oid] : []));
+}
+
+function latin1(content: Uint8Array): string {
+  return Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString('latin1');
+}
+
+function doubtOfTexts(question: LineQuestion, texts: ReadonlyMap<Oid, string>): string | undefined {
+  const read = (entry: TreeEntry | null): string => {
+    if (!isRegular(entry)) return '';
+    const text = texts.get(entry.oid);
+    if (text === undefined) throw new RangeError(`${entry.oid} was not read`);
+    return text;
+  };
+  const target = read(question.target);
+  const change = read(question.change);
+  const result = read(question.result);
   if (countMarkers(result) > Math.max(countMarkers(target), countMarkers(change)))
     return 'the result holds conflict markers';
-  const verdict = checkLines(base, target, change, result);
+  const verdict = checkLines(read(question.base), target, change, result);
   if (verdict.ok) return undefined;
   const line = Buffer.from(verdict.line, 'latin1').toString('utf8').trim().slice(0, 80);
   return {

@@ -149,7 +149,7 @@ function tooLarge(files: readonly { name: string; size: number }[], limit: numbe
     'snapshot_incomplete',
     `These files are larger than the limit of ${limit} bytes: ${nameSome(named)}.`,
     {
-      hint: 'Delete or ignore them, or raise the setting `snapshot.maxFileSize`; then run the command again.',
+      hint: 'Delete or ignore them, or raise the setting `snapshot.max_file_size`; then run the command again.',
       paths: files.map(({ name }) => name),
     },
   );

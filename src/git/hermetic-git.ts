@@ -127,9 +127,8 @@ export class HermeticGit {
     return this.#spawner.run(this.#call(call));
   }
 
-  /** The co-process of these words, started at its first use. */
-  coprocess(args: readonly string[]): Coprocess {
-    const key = args.join(' ');
+  /** The co-process of a key, started at its first use. */
+  #coprocess(args: readonly string[], key: string): Coprocess {
     let process = this.#processes.get(key);
     if (process === undefined) {
       process = this.#spawner.coprocess(this.#call({ args }));
@@ -149,15 +148,18 @@ export class HermeticGit {
     return next;
   }
 
-  /** Asks a co-process at once and reads its answer in its turn: many questions are under way at a time. */
+  /** Asks a co-process at once and reads its answer in its turn: many questions are under way at a time. Lanes are
+   * processes of the same words side by side. */
   asked<T>(
     args: readonly string[],
     question: string | Uint8Array,
     answer: (process: Coprocess) => Promise<T>,
+    lane = 0,
   ): Promise<T> {
-    const process = this.coprocess(args);
+    const key = `${lane} ${args.join(' ')}`;
+    const process = this.#coprocess(args, key);
     process.write(question);
-    return this.queued(args.join(' '), () => answer(process));
+    return this.queued(key, () => answer(process));
   }
 
   async close(): Promise<void> {

@@ -161,7 +161,7 @@ function tooLarge({ directory, maxBytes }: AsideRequest): SennitError {
     'snapshot_incomplete',
     `The nested repository at ${name} holds more than ${maxBytes} bytes and cannot be kept with the snapshot.`,
     {
-      hint: 'Move it out of the workspace, name it in the setting `snapshot.exclude`, or raise `snapshot.maxFileSize` (four times that may be kept).',
+      hint: 'Move it out of the workspace, name it in the setting `snapshot.exclude`, or raise `snapshot.max_file_size` (four times that may be kept).',
       paths: [name],
     },
   );

@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { asOid, type GitPath, type Oid, slugOf } from '../model/ids.ts';
+import { asOid, type GitPath, isOid, type Oid, slugOf } from '../model/ids.ts';
 import { isRegular, type TreeEntry } from '../model/tree.ts';
 import type { History, MergeTreeResult } from '../ports/git.ts';
 import { customDrivers, flattenedAttributes } from './attributes.ts';
@@ -118,6 +118,15 @@ export class ObjectMerger {
       stdin: `${[...tips, ...known.map((oid) => `^${oid}`)].join('\n')}\n`,
     });
     return historiesOf(tips, parseParents(stdout.toString('latin1')));
+  }
+
+  async findMention(text: string, tip: Oid, known: Oid): Promise<Oid | null> {
+    const { stdout } = await this.#git.run({
+      args: ['rev-list', '--max-count=1', '--fixed-strings', `--grep=${text}`, tip, `^${known}`],
+      accept: [0, 128], // what is known may be gone
+    });
+    const oid = stdout.toString('latin1').trim();
+    return isOid(oid) ? oid : null;
   }
 
   async findRenames(before: Oid, after: Oid): Promise<Map<GitPath, GitPath>> {

@@ -4,13 +4,49 @@ import type { EntryChange, Mode, TreeEntry } from '../model/tree.ts';
 import type { CommitInfo } from '../ports/git.ts';
 import { parseCommit } from './commit-format.ts';
 import type { HermeticGit } from './hermetic-git.ts';
+import type { Coprocess } from './spawn.ts';
 import { parseRawDiff, parseTreeObject, type RawTreeEntry } from './tree-format.ts';
 
-/** Blobs that are asked for at a time when many are read: enough to keep the pipe full, few enough for the memory. */
-const READ_AHEAD = 64;
+/** Bytes that are asked for at a time when many blobs are read: enough to keep the pipe full, few enough for the memory. */
+const READ_AHEAD = 4 * 1024 * 1024;
+const READ_TOGETHER = 64;
+/** Processes that read many blobs side by side: most of the time is theirs. */
+const READ_LANES = 2;
 
 const READ = ['cat-file', '--batch-command'];
 const DIFF = ['diff-tree', '--stdin', '-r', '-z', '--raw', '--no-renames', '--no-abbrev'];
+
+/** Reads `<oid> <type> <size>\n<content>\n`, or `<name> missing\n`. */
+async function readAnswer(process: Coprocess, oid: string): Promise<{ type: string; content: Buffer }> {
+  const head = (await process.readUntil('\n')).toString('latin1');
+  const match = /^([0-9a-f]+) (\w+) (\d+)$/.exec(head);
+  if (match === null) throw missingObject(oid);
+  const content = await process.read(Number(match[3]));
+  await process.read(1);
+  return { type: match[2] ?? '', content };
+}
+
+/** Reads `<oid> <type> <size>\n`, or `<name> missing\n`. */
+async function readSize(process: Coprocess, oid: string): Promise<number> {
+  const head = (await process.readUntil('\n')).toString('latin1');
+  const match = /^[0-9a-f]+ \w+ (\d+)$/.exec(head);
+  if (match === null) throw missingObject(oid);
+  return Number(match[1]);
+}
+
+/** Takes every answer to one question for many objects, also after one that fails: what is left unread would be taken
+ * for the answer to the next question. */
+async function forEachAnswer(oids: readonly Oid[], take: (oid: Oid) => Promise<unknown>): Promise<void> {
+  const failures: unknown[] = [];
+  for (const oid of oids) {
+    try {
+      await take(oid);
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+}
 
 /** Reads objects through co-processes that answer in the order in which they were asked. */
 export class ObjectReader {
@@ -25,14 +61,7 @@ export class ObjectReader {
   }
 
   #readObject(oid: string): Promise<{ type: string; content: Buffer }> {
-    return this.#git.asked(READ, `contents ${oid}\n`, async (process) => {
-      const head = (await process.readUntil('\n')).toString('latin1'); // `<oid> <type> <size>` or `<name> missing`
-      const match = /^([0-9a-f]+) (\w+) (\d+)$/.exec(head);
-      if (match === null) throw missingObject(oid);
-      const content = await process.read(Number(match[3]));
-      await process.read(1);
-      return { type: match[2] ?? '', content };
-    });
+    return this.#git.asked(READ, `contents ${oid}\n`, (process) => readAnswer(process, oid));
   }
 
   async readTree(oid: Oid): Promise<RawTreeEntry[]> {
@@ -62,23 +91,48 @@ export class ObjectReader {
     limit: number,
     visit: (oid: Oid, content: Uint8Array | null) => void,
   ): Promise<void> {
-    if (oids.length === 0) return;
-    const sizes = await Promise.all(oids.map((oid) => this.blobSize(oid)));
-    const small = oids.filter((_, i) => (sizes[i] ?? 0) <= limit);
-    for (const [i, oid] of oids.entries()) if ((sizes[i] ?? 0) > limit) visit(oid, null);
-    for (let from = 0; from < small.length; from += READ_AHEAD) {
-      const part = small.slice(from, from + READ_AHEAD);
-      await Promise.all(part.map(async (oid) => visit(oid, await this.readBlob(oid))));
+    const sizes = await this.blobSizes(oids);
+    const parts: Oid[][] = [];
+    let bytes = READ_AHEAD;
+    for (const [i, oid] of oids.entries()) {
+      const size = sizes[i] ?? 0;
+      const part = parts.at(-1);
+      if (size > limit) visit(oid, null);
+      else if (part === undefined || bytes >= READ_AHEAD || part.length >= READ_TOGETHER) {
+        parts.push([oid]);
+        bytes = size;
+      } else {
+        part.push(oid);
+        bytes += size;
+      }
     }
+    const readParts = async (lane: number): Promise<void> => {
+      for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
+        const asked = part;
+        await this.#git.asked(
+          READ,
+          asked.map((oid) => `contents ${oid}\n`).join(''),
+          (process) =>
+            forEachAnswer(asked, async (oid) => visit(oid, (await readAnswer(process, oid)).content)),
+          lane,
+        );
+      }
+    };
+    await Promise.all(parts.slice(0, READ_LANES).map((_, lane) => readParts(lane)));
+  }
+
+  /** Sizes of many blobs by one question. */
+  blobSizes(oids: readonly Oid[]): Promise<number[]> {
+    if (oids.length === 0) return Promise.resolve([]);
+    return this.#git.asked(READ, oids.map((oid) => `info ${oid}\n`).join(''), async (process) => {
+      const sizes: number[] = [];
+      await forEachAnswer(oids, async (oid) => sizes.push(await readSize(process, oid)));
+      return sizes;
+    });
   }
 
   blobSize(oid: Oid): Promise<number> {
-    return this.#git.asked(READ, `info ${oid}\n`, async (process) => {
-      const head = (await process.readUntil('\n')).toString('latin1');
-      const match = /^[0-9a-f]+ \w+ (\d+)$/.exec(head);
-      if (match === null) throw missingObject(oid);
-      return Number(match[1]);
-    });
+    return this.#git.asked(READ, `info ${oid}\n`, (process) => readSize(process, oid));
   }
 
   diffTrees(before: Oid, after: Oid): Promise<EntryChange[]> {

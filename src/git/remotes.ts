@@ -13,6 +13,8 @@ const RACE =
 
 export function openRemotes(spawner: GitSpawner, place: RepositoryPlace, env: NodeJS.ProcessEnv): Remotes {
   const gitDir = place.commonDir;
+  // A remote's relative address starts at the top of the checkout.
+  const cwd = place.primary ?? place.topLevel ?? place.commonDir;
   const config = async (key: string): Promise<string | undefined> => {
     const { code, stdout } = await spawner.run({ args: ['config', '--get', key], gitDir, accept: [0, 1] });
     return code === 0 ? stdout.toString('utf8').trim() : undefined;
@@ -50,6 +52,7 @@ export function openRemotes(spawner: GitSpawner, place: RepositoryPlace, env: No
           `${commit}:refs/heads/${branch}`,
         ],
         gitDir,
+        cwd,
         accept: [0, 1, 128],
         ...(hooksFolder !== null ? { config: [['core.hooksPath', hooksFolder] as const] } : {}),
       });
@@ -83,6 +86,7 @@ export function openRemotes(spawner: GitSpawner, place: RepositoryPlace, env: No
           `+refs/heads/${branch}:${into}`,
         ],
         gitDir,
+        cwd,
         config: DURABLE_CONFIG,
         accept: [0, 1, 128],
       });

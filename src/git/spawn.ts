@@ -324,29 +324,43 @@ export class Coprocess {
   /** Reads exactly `count` bytes. */
   async read(count: number): Promise<Buffer> {
     while (this.#size < count) await this.#more();
-    const all =
-      this.#buffers.length === 1 ? (this.#buffers[0] ?? Buffer.alloc(0)) : Buffer.concat(this.#buffers);
-    const rest = all.subarray(count);
-    this.#buffers = rest.length === 0 ? [] : [rest];
-    this.#size = rest.length;
-    return all.subarray(0, count);
+    this.#size -= count;
+    const parts: Buffer[] = [];
+    let missing = count;
+    while (missing > 0) {
+      const first = this.#buffers[0];
+      if (first === undefined) throw new RangeError('fewer bytes than were counted');
+      if (first.length > missing) {
+        parts.push(first.subarray(0, missing));
+        this.#buffers[0] = first.subarray(missing);
+        break;
+      }
+      parts.push(first);
+      this.#buffers.shift();
+      missing -= first.length;
+    }
+    const [only = Buffer.alloc(0), ...more] = parts;
+    return more.length === 0 ? only : Buffer.concat(parts);
   }
 
   /** Reads up to and without the next `delimiter`, which may be several bytes. */
   async readUntil(delimiter: string): Promise<Buffer> {
-    let from = 0;
-    for (;;) {
-      if (this.#buffers.length > 1) this.#buffers = [Buffer.concat(this.#buffers)];
-      const all = this.#buffers[0];
-      if (all !== undefined) {
-        const at = all.indexOf(delimiter, from, 'latin1');
-        if (at !== -1) {
-          const found = await this.read(at + delimiter.length);
-          return found.subarray(0, at);
-        }
-        from = Math.max(0, all.length - delimiter.length);
+    const mark = Buffer.from(delimiter, 'latin1');
+    // Each piece is searched once; the end of the one before is kept for a delimiter that lies across.
+    let tail: Buffer = Buffer.alloc(0);
+    let passed = 0;
+    for (let i = 0; ; i += 1) {
+      while (i >= this.#buffers.length) await this.#more();
+      const piece = this.#buffers[i] ?? tail;
+      const seam =
+        tail.length === 0 ? -1 : Buffer.concat([tail, piece.subarray(0, mark.length - 1)]).indexOf(mark);
+      const at = seam === -1 ? piece.indexOf(mark) : seam - tail.length;
+      if (seam !== -1 || at !== -1) {
+        const found = await this.read(passed + at + mark.length);
+        return found.subarray(0, found.length - mark.length);
       }
-      await this.#more();
+      passed += piece.length;
+      if (mark.length > 1) tail = Buffer.concat([tail, piece]).subarray(1 - mark.length);
     }
   }
 

@@ -53,7 +53,6 @@ export const ERROR_CODES = {
   conflict_pending: EXIT.conflicts,
   conflict_unresolved: EXIT.conflicts,
   conflict_unknown: EXIT.usage,
-  generated_stale: EXIT.conflicts,
   regenerate_failed: EXIT.failed,
   gate_red: EXIT.gateRed,
   landing_refused: EXIT.failed,

@@ -91,7 +91,7 @@ export interface Objects {
   readCommit(oid: Oid): Promise<CommitInfo>;
   treeOf(commit: Oid): Promise<Oid>;
   readBlob(oid: Oid): Promise<Uint8Array>;
-  /** Reads many blobs in one go and in order; those above `limit` bytes come as null. */
+  /** Reads many blobs in one go, in any order; those above `limit` bytes come as null. */
   readBlobs(
     oids: readonly Oid[],
     limit: number,
@@ -99,6 +99,8 @@ export interface Objects {
   ): Promise<void>;
   /** Size in bytes, without reading the content. */
   blobSize(oid: Oid): Promise<number>;
+  /** The sizes of many blobs, in the same order. */
+  blobSizes(oids: readonly Oid[]): Promise<number[]>;
   writeBlob(content: Uint8Array): Promise<Oid>;
   writeCommit(input: CommitInput): Promise<Oid>;
   /** Changed leaves from one tree to another, sorted by path, renames as delete plus add. */
@@ -131,6 +133,8 @@ export interface Objects {
   findSpecial(paths: readonly GitPath[]): Promise<Set<GitPath>>;
   /** Merges the contents of many files by their lines, each by itself: neither paths nor attributes count. */
   mergeContents(files: readonly ContentSides[]): Promise<ContentMerge[]>;
+  /** The newest commit between `known` and `tip` whose message holds this text, or null. */
+  findMention(text: string, tip: Oid, known: Oid): Promise<Oid | null>;
   /** Applies the difference of one path between two blobs to a third, as `git apply --3way` does; null when it does
    * not apply. */
   applyPatch(sides: { base: TreeEntry; target: TreeEntry; change: TreeEntry }): Promise<Oid | null>;
