@@ -137,7 +137,7 @@ async function handOver(session: LandSession): Promise<LandReport> {
     { state: 'pending', event: open.conflicts.map(({ path, kind }) => ({ path, kind })) },
   );
   context.journalPoint('handed-over');
-  return session.report('conflicts', { next: ['sennit conflicts', 'sennit continue', 'sennit abort'] });
+  return session.report('conflicts', { next: session.waitingCommands(true) });
 }
 
 /** Generated files are nobody's to merge: what writes each anew, in the place where conflicts are resolved. */

@@ -114,6 +114,12 @@ export class LandSession {
     else this.save('landing.failed', {}, { state: 'failed', event });
   }
 
+  /** The commands that go on with this landing when it waits. */
+  waitingCommands(withConflicts: boolean): string[] {
+    const words = withConflicts ? ['conflicts', 'continue', 'abort'] : ['continue', 'abort'];
+    return words.map((word) => `sennit ${word} --operation ${this.operation}`);
+  }
+
   addFindings(findings: readonly Finding[]): void {
     const known = new Set(this.#data.findings.map((finding) => JSON.stringify(finding)));
     const fresh = findings.filter((finding) => !known.has(JSON.stringify(finding)));

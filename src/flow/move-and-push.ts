@@ -66,7 +66,7 @@ function park(session: LandSession, plan: MovePlan & { outcome: 'blocked' }): La
         remedy: `Commit or move that work away in ${plan.checkout}, then run: sennit continue`,
       },
     ],
-    next: ['sennit continue', 'sennit abort'],
+    next: session.waitingCommands(false),
   });
 }
 
@@ -87,7 +87,7 @@ function parkForConfig(session: LandSession): LandReport {
         remedy: 'Look at it with `git config --list --show-origin`; then run: sennit continue',
       },
     ],
-    next: ['git config --list --show-origin', 'sennit continue', 'sennit abort'],
+    next: ['git config --list --show-origin', ...session.waitingCommands(false)],
   });
 }
 

@@ -57,7 +57,7 @@ export function renderPacket(
   open: OpenMerge,
   place: { readonly worktree: string },
 ): { json: Packet; markdown: string } {
-  const next = ['sennit conflicts', 'sennit continue', 'sennit abort'];
+  const next = ['conflicts', 'continue', 'abort'].map((word) => `sennit ${word} --operation ${operation}`);
   const conflicts = open.conflicts.map((conflict) => ({
     path: displayPath(conflict.path),
     kind: conflict.kind,

@@ -59,10 +59,10 @@ function pendingReport(session: LandSession): LandReport {
     return session.report('parked', {
       commit: data.candidate,
       blocked: `The landing is merged and validated and waits for its checkout to be free; it is kept as ${OWN_REFS.candidate(session.operation)}.`,
-      next: ['sennit continue', 'sennit abort'],
+      next: session.waitingCommands(false),
     });
   }
-  return session.report('conflicts', { next: ['sennit continue', 'sennit abort'] });
+  return session.report('conflicts', { next: session.waitingCommands(false) });
 }
 
 function openOf(data: LandData): OpenMerge {
