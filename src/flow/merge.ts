@@ -125,7 +125,7 @@ async function mergeEach(
 }
 
 /** What a source changes against its base. */
-export async function changesOf(objects: Objects, source: LandSource): Promise<EntryChange[]> {
+export async function changesOf(objects: Objects, source: LandSource): Promise<readonly EntryChange[]> {
   return objects.diffTrees(await objects.treeOf(source.base), source.tree);
 }
 

@@ -4,12 +4,15 @@ import type { EntryChange, Mode, TreeEntry } from '../model/tree.ts';
 import type { CommitInfo } from '../ports/git.ts';
 import { parseCommit } from './commit-format.ts';
 import type { HermeticGit } from './hermetic-git.ts';
+import { Recent } from './recent.ts';
 import type { Coprocess } from './spawn.ts';
 import { parseRawDiff, parseTreeObject, type RawTreeEntry } from './tree-format.ts';
 
 /** Bytes that are asked for at a time when many blobs are read: enough to keep the pipe full, few enough for the memory. */
 const READ_AHEAD = 4 * 1024 * 1024;
 const READ_TOGETHER = 64;
+/** Larger contents are not remembered. Bytes. */
+const REMEMBERED_SIZE = 256 * 1024;
 /** Processes that read many blobs side by side: most of the time is theirs. */
 const READ_LANES = 2;
 
@@ -52,6 +55,9 @@ async function forEachAnswer(oids: readonly Oid[], take: (oid: Oid) => Promise<u
 export class ObjectReader {
   readonly #git: HermeticGit;
   readonly #hashBytes: 20 | 32;
+  /** What was asked lately: the steps of a landing ask for the same again. Entries of differences, bytes of contents. */
+  readonly #diffs = new Recent<readonly EntryChange[]>(50_000, (changes) => changes.length + 1);
+  readonly #contents = new Recent<Buffer>(8 * 1024 * 1024, (content) => content.length + 64);
   /** Trees of commits that were read or written. */
   readonly trees = new Map<Oid, Oid>();
 
@@ -91,10 +97,16 @@ export class ObjectReader {
     limit: number,
     visit: (oid: Oid, content: Uint8Array | null) => void,
   ): Promise<void> {
-    const sizes = await this.blobSizes(oids);
+    const unknown: Oid[] = [];
+    for (const oid of oids) {
+      const known = this.#contents.find(oid);
+      if (known === undefined || known.length > limit) unknown.push(oid);
+      else visit(oid, known);
+    }
+    const sizes = await this.blobSizes(unknown);
     const parts: Oid[][] = [];
     let bytes = READ_AHEAD;
-    for (const [i, oid] of oids.entries()) {
+    for (const [i, oid] of unknown.entries()) {
       const size = sizes[i] ?? 0;
       const part = parts.at(-1);
       if (size > limit) visit(oid, null);
@@ -113,7 +125,12 @@ export class ObjectReader {
           READ,
           asked.map((oid) => `contents ${oid}\n`).join(''),
           (process) =>
-            forEachAnswer(asked, async (oid) => visit(oid, (await readAnswer(process, oid)).content)),
+            forEachAnswer(asked, async (oid) => {
+              const { content } = await readAnswer(process, oid);
+              // A copy, so that the pipe's larger pieces are not kept with it.
+              if (content.length <= REMEMBERED_SIZE) this.#contents.keep(oid, Buffer.from(content));
+              visit(oid, content);
+            }),
           lane,
         );
       }
@@ -135,8 +152,17 @@ export class ObjectReader {
     return this.#git.asked(READ, `info ${oid}\n`, (process) => readSize(process, oid));
   }
 
-  diffTrees(before: Oid, after: Oid): Promise<EntryChange[]> {
-    if (before === after) return Promise.resolve([]);
+  async diffTrees(before: Oid, after: Oid): Promise<readonly EntryChange[]> {
+    if (before === after) return [];
+    const key = `${before} ${after}`;
+    const known = this.#diffs.find(key);
+    if (known !== undefined) return known;
+    const changes = await this.#diffTrees(before, after);
+    this.#diffs.keep(key, changes);
+    return changes;
+  }
+
+  #diffTrees(before: Oid, after: Oid): Promise<EntryChange[]> {
     // A line that begins with no object id is echoed and flushed: it marks the end of one answer. The random part keeps
     // a hostile file name from looking like it.
     const mark = `end-${Math.random().toString(36).slice(2)}${before.slice(0, 8)}\n`;

@@ -104,7 +104,7 @@ export interface Objects {
   writeBlob(content: Uint8Array): Promise<Oid>;
   writeCommit(input: CommitInput): Promise<Oid>;
   /** Changed leaves from one tree to another, sorted by path, renames as delete plus add. */
-  diffTrees(before: Oid, after: Oid): Promise<EntryChange[]>;
+  diffTrees(before: Oid, after: Oid): Promise<readonly EntryChange[]>;
   /** The leaf at a path, or null. */
   entryAt(tree: Oid, path: GitPath): Promise<TreeEntry | null>;
   emptyTree(): Promise<Oid>;
