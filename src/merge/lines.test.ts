@@ -61,3 +61,12 @@ test('a lost last line is seen although the file does not end with a line feed',
 test('lines that differ only in their line end are different lines', () => {
   expect(checkLines('a\nb\n', 'a\r\nb\n', 'a\nb\nc\n', 'a\nb\nc\n').ok).toBe(false);
 });
+
+test('an empty first line that only one side deleted is not taken for one that all have', () => {
+  expect(checkLines('\na\n', 'a\n', '\na\nb\n', '\na\nb\n')).toEqual({
+    ok: false,
+    problem: 'line-back',
+    line: '',
+  });
+  expect(checkLines('\na\n', 'a\n', '\na\nb\n', 'a\nb\n')).toEqual({ ok: true });
+});
