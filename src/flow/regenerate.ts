@@ -9,7 +9,7 @@ import { displayPath, type GitPath, type Oid, type OperationId } from '../model/
 import type { TreeEntry } from '../model/tree.ts';
 import type { Objects } from '../ports/git.ts';
 import type { Context } from './context.ts';
-import { openGateWorktree } from './validate.ts';
+import { closeGateWorktree, openGateWorktree } from './validate.ts';
 
 export interface Regenerated {
   readonly tree: Oid;
@@ -89,6 +89,6 @@ export async function regenerate(
           ];
     return { tree: await objects.applyToTree(tree, taken), paths: [...taken.keys()], findings };
   } finally {
-    await context.checkouts.removeScratch(scratch);
+    await closeGateWorktree(context, scratch);
   }
 }

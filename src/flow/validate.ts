@@ -2,7 +2,8 @@
 // what lies below `.git`). The verdict belongs to the tree id and the command: a green one is not asked for again.
 
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
+import { rmdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { SennitError } from '../model/errors.ts';
 import type { Finding } from '../model/finding.ts';
 import { displayPath, type Oid, type OperationId, slugOf } from '../model/ids.ts';
@@ -46,6 +47,12 @@ export async function openGateWorktree(
   } finally {
     lock.release();
   }
+}
+
+/** Removes a gate's worktree, and the operation's folder of such when it was the last. */
+export async function closeGateWorktree(context: Context, scratch: ScratchWorktree): Promise<void> {
+  await context.checkouts.removeScratch(scratch);
+  await rmdir(dirname(scratch.path)).catch(() => undefined);
 }
 
 /** Runs all gates on one commit, stopping at the first red one. With `quiet` a verdict is only looked at and stored. */
@@ -111,7 +118,7 @@ export async function runGates(
     }
     return { ok: true, gates: results, findings };
   } finally {
-    if (scratch !== undefined) await context.checkouts.removeScratch(scratch);
+    if (scratch !== undefined) await closeGateWorktree(context, scratch);
   }
 }
 

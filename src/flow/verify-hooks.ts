@@ -8,7 +8,7 @@ import { SennitError } from '../model/errors.ts';
 import { displayPath, type Oid } from '../model/ids.ts';
 import type { LandSession } from './land-session.ts';
 import { shellWord } from './packet.ts';
-import { openGateWorktree } from './validate.ts';
+import { closeGateWorktree, openGateWorktree } from './validate.ts';
 
 /** Runs the commit hooks on a tree and its message; gives the message as `commit-msg` leaves it. Throws `hook_failed`. */
 export async function verifyByHooks(
@@ -63,6 +63,6 @@ export async function verifyByHooks(
     }
     return (await readFile(file, 'utf8')).trim();
   } finally {
-    await context.checkouts.removeScratch(scratch);
+    await closeGateWorktree(context, scratch);
   }
 }
