@@ -134,16 +134,40 @@ async function prepareMet(
   meetings: readonly Meeting[],
 ): Promise<Map<number, Prepared>> {
   const met = new Map<number, Prepared>();
+  const shared = sharedPaths(all);
+  // Between two that start from one base, line ends matter in what both change; else anywhere.
+  const isPlain = ({ history }: CollectedSnapshot): boolean =>
+    !history.shared && history.frontier.length === 1;
+  const whole = new Set(
+    meetings.flatMap(({ a, b }) => {
+      if (b === null) return [a];
+      const [one, other] = [all[a], all[b]];
+      const same = one !== undefined && other !== undefined && one.base === other.base;
+      return same && isPlain(one) && isPlain(other) ? [] : [a, b];
+    }),
+  );
   const indexes = new Set(meetings.flatMap(({ a, b }) => (b === null ? [a] : [a, b])));
   await Promise.all(
     [...indexes].map(async (i) => {
       const one = all[i];
       if (one === undefined) throw new RangeError(`no source ${i}`);
       const named = { name: one.source.name, commit: one.commit, tree: one.tree };
-      met.set(i, await prepareLineEnds(objects, facts, named, one.changes));
+      const only = whole.has(i) ? undefined : shared;
+      met.set(i, await prepareLineEnds(objects, facts, named, one.changes, only));
     }),
   );
   return met;
+}
+
+/** Paths that more than one source changes. */
+function sharedPaths(all: readonly CollectedSnapshot[]): Set<GitPath> {
+  const seen = new Set<GitPath>();
+  const shared = new Set<GitPath>();
+  for (const { path } of all.flatMap(({ changes }) => changes)) {
+    if (seen.has(path)) shared.add(path);
+    seen.add(path);
+  }
+  return shared;
 }
 
 function collisionOf(

@@ -15,17 +15,21 @@ export interface Prepared {
   readonly findings: readonly Finding[];
 }
 
-/** Undoes accidental changes of line ends before a snapshot is merged; the snapshot itself stays as it is. */
+/** Undoes accidental changes of line ends before a snapshot is merged; the snapshot itself stays as it is. With `only`
+ * nothing but these paths is looked at. */
 export async function prepareLineEnds(
   objects: Objects,
   facts: BlobFacts,
   snapshot: { readonly name: string; readonly commit: Oid; readonly tree: Oid },
   changes: readonly EntryChange[],
+  only?: ReadonlySet<GitPath>,
 ): Promise<Prepared> {
   const same = { commit: snapshot.commit, tree: snapshot.tree, findings: [] };
   if (changes.some(({ path }) => ON_PURPOSE.test(path))) return same;
   const edits = changes.flatMap(({ path, before, after }) =>
-    isRegular(before) && isRegular(after) && before.oid !== after.oid ? [{ path, before, after }] : [],
+    isRegular(before) && isRegular(after) && before.oid !== after.oid && only?.has(path) !== false
+      ? [{ path, before, after }]
+      : [],
   );
   await facts.learn(edits.flatMap(({ before, after }) => [before.oid, after.oid]));
   const restored = new Map<GitPath, TreeEntry>();

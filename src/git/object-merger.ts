@@ -16,6 +16,8 @@ import { parsePathList } from './tree-format.ts';
 /** Pairs that one process probes before the objects that it left are removed. */
 const PROBE_BATCH = 250;
 const MOST_PROBES = 4;
+/** Fewer pairs than this are not worth a process of their own. */
+const WORTH_PROBE = 16;
 
 function pairsCall(pairs: readonly (readonly [Oid, Oid])[]): GitCall {
   return {
@@ -97,17 +99,19 @@ export class ObjectMerger {
 
   async probePairs(pairs: readonly (readonly [Oid, Oid])[]): Promise<MergeTreeResult[]> {
     const results: MergeTreeResult[] = new Array(pairs.length);
+    const lanes = Math.min(MOST_PROBES, availableParallelism(), Math.ceil(pairs.length / WORTH_PROBE));
+    const size = Math.min(PROBE_BATCH, Math.ceil(pairs.length / Math.max(1, lanes)));
     let next = 0;
     const work = async (): Promise<void> => {
       for (let from = next; from < pairs.length; from = next) {
-        const batch = pairs.slice(from, from + PROBE_BATCH);
+        const batch = pairs.slice(from, from + size);
         next = from + batch.length;
         const { stdout } = await this.#git.runAndForget(`probe-${from}`, pairsCall(batch));
         for (const [i, result] of parseMergeTreeBatch(stdout, batch.length).entries())
           results[from + i] = result;
       }
     };
-    await Promise.all(Array.from({ length: Math.min(MOST_PROBES, availableParallelism()) }, work));
+    await Promise.all(Array.from({ length: lanes }, work));
     return results;
   }
 
