@@ -3,13 +3,14 @@
 
 import { lstat, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Oid } from '../model/ids.ts';
 import type { Objects } from '../ports/git.ts';
 import type { OperationRecord } from '../ports/ledger.ts';
-import type { Context } from './context.ts';
+import { type Context, OWN_REFS } from './context.ts';
 import { isGitAtWork } from './git-at-work.ts';
 import { closeScratch } from './hand-over.ts';
 import { type LandData, readLandData } from './land-data.ts';
-import { endMove } from './move-target.ts';
+import { applyMove, endMove, type Move, planMove } from './move-target.ts';
 
 export type LandingEnd = 'finished' | 'rolled-back' | 'waiting';
 
@@ -27,19 +28,64 @@ export async function endLanding(
   operation: OperationRecord,
 ): Promise<LandingEnd> {
   const data = readLandData(operation);
-  let end: 'finished' | 'rolled-back' = 'rolled-back';
+  let end: LandingEnd = 'rolled-back';
   for (const move of data.moving) {
     await clearLocks(context, operation, move.ref);
     end = await endMove(context, move, (ancestor, tip) => objects.isAncestor(ancestor, tip));
+    if (end === 'rolled-back' && (await isPublic(context, data, move.to))) {
+      const followed = await followPush(context, operation, move);
+      if (followed === 'blocked') return park(context, operation, data);
+      end = followed;
+    }
   }
   return recoverLanding(context, operation, data, end);
+}
+
+/** Whether the commit is on a remote: the push came before the local branch, and may have ended before its record. */
+async function isPublic(context: Context, data: LandData, commit: Oid): Promise<boolean> {
+  if (data.pushed) return true;
+  return (
+    data.options.push && (await context.refs.listRefs('refs/remotes/')).some((ref) => ref.commit === commit)
+  );
+}
+
+/** Moves the local branch to what is public already. */
+async function followPush(
+  context: Context,
+  { id }: OperationRecord,
+  move: Move,
+): Promise<LandingEnd | 'blocked'> {
+  const plan = await planMove(context, move);
+  if (plan.outcome === 'moved') return 'rolled-back';
+  if (plan.outcome === 'blocked') return 'blocked';
+  const [candidate] = await context.refs.resolveCommits([OWN_REFS.candidate(id)]);
+  const outcome = await applyMove(context, move, plan, {
+    reason: `sennit: land ${id}`,
+    also: [
+      { ref: OWN_REFS.landing(id), to: move.to, from: null },
+      ...(candidate === undefined ? [] : [{ ref: OWN_REFS.candidate(id), to: null, from: candidate }]),
+    ],
+    journal: async () => undefined, // it was written before the push
+  });
+  return outcome.outcome === 'done' ? 'finished' : 'rolled-back';
+}
+
+/** A checkout is in the way: the landing waits as it would have without the crash. */
+function park(context: Context, { id }: OperationRecord, data: LandData): LandingEnd {
+  context
+    .ledger()
+    .append(
+      { operation: id, type: 'landing.parked', data: { end: 'waiting' } },
+      { state: 'pending', data: { ...data, moving: [] }, durable: true },
+    );
+  return 'waiting';
 }
 
 async function recoverLanding(
   context: Context,
   operation: OperationRecord,
   data: LandData,
-  end: 'finished' | 'rolled-back',
+  end: LandingEnd,
 ): Promise<LandingEnd> {
   const [move] = data.moving;
   const type = 'operation.recovered';
@@ -63,7 +109,6 @@ async function recoverLanding(
       );
     return 'waiting';
   }
-  // A pushed landing is public: its local branch follows when it is landed or pulled again.
   context
     .ledger()
     .append(
