@@ -118,7 +118,10 @@ function apply(tree: Map<string, Leaf>, step: Step): void {
 
 const number = fc.nat(0xfff);
 
-export const step: fc.Arbitrary<Step> = fc.record({
+/** A path out of some hundred that lie inside and beside each other. */
+export const path: fc.Arbitrary<string> = fc.tuple(number, number).map(([a, b]) => pathFor(a, b));
+
+const step: fc.Arbitrary<Step> = fc.record({
   kind: fc.constantFrom(...KINDS),
   a: number,
   b: number,
