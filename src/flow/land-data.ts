@@ -105,3 +105,8 @@ export interface LandData {
 export function readLandData(operation: OperationRecord): LandData {
   return operation.data as LandData;
 }
+
+/** The branch that a landing went to. */
+export function landedRef(data: LandData): string {
+  return data.options.branch === null ? data.target : `refs/heads/${data.options.branch}`;
+}

@@ -4,10 +4,9 @@ import type { Oid, OperationId } from '../model/ids.ts';
 import type { OperationKind, OperationRecord, OperationState } from '../ports/ledger.ts';
 import { readCleanUpData } from './clean-up-data.ts';
 import type { Context } from './context.ts';
-import { readLandData } from './land-data.ts';
+import { landedRef, readLandData } from './land-data.ts';
 import { readRestoreData } from './restore-data.ts';
 import { readUndoData } from './undo-data.ts';
-import { landedRef } from './undo-landing.ts';
 
 export interface LogEntry {
   readonly id: OperationId;

@@ -8,18 +8,13 @@ import { displayPath, type Oid, type OperationId } from '../model/ids.ts';
 import type { Objects, RefUpdate } from '../ports/git.ts';
 import type { OperationRecord } from '../ports/ledger.ts';
 import { type Context, OWN_REFS } from './context.ts';
-import { type LandData, readLandData } from './land-data.ts';
+import { type LandData, landedRef, readLandData } from './land-data.ts';
 import { applyMove, endMove, type Move, type MovePlan, planMove } from './move-target.ts';
 import type { UndoMove } from './undo-data.ts';
 
 export type LandingUndo =
   | { readonly how: 'move'; readonly move: UndoMove; readonly plan: MovePlan & { outcome: 'clear' } }
   | { readonly how: 'delete'; readonly move: UndoMove };
-
-/** The branch that a landing went to. */
-export function landedRef(data: LandData): string {
-  return data.options.branch === null ? data.target : `refs/heads/${data.options.branch}`;
-}
 
 function shortName(ref: string): string {
   return ref.replace(/^refs\/heads\//, '');
