@@ -54,7 +54,7 @@ test('files over the limit are named with their size, and so is the setting', as
   const error = await refusedCapture(repo, a, 'snapshot_incomplete', { maxFileBytes: 1000 });
   expect([...error.paths].sort()).toEqual(['f', 'new big']);
   expect(error.message).toContain('new big (1001 bytes)');
-  expect(error.hint).toContain('snapshot.maxFileSize');
+  expect(error.hint).toContain('snapshot.max_file_size');
   const taken = await capture(repo, a, { maxFileBytes: 1000, exclude: ['new big', 'f'] });
   expect(Object.keys(contents(repo, taken.tree))).toEqual(['dir/a', 'dir/b', 'f', 'small']);
 });
