@@ -18,7 +18,7 @@ export interface Scene {
 }
 
 /** The tree that a landing of a scene's sources gives. */
-export const LANDED = {
+const LANDED = {
   'src/cart.ts': lines('cart', 40, { 2: 'of one' }),
   'src/search.ts': lines('search', 40, { 3: 'of one', 30: 'of two' }),
   'deep/new': 'new\n',
