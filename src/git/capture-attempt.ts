@@ -33,7 +33,7 @@ import {
 import type { WorkspaceStatus } from './status-format.ts';
 import { requireDeclared, reviewSubmodules } from './submodule-review.ts';
 import { Unstable } from './unstable.ts';
-import { findEntry, firstNames, nameSome, requireFreeSpace } from './workspace-disk.ts';
+import { findEntry, firstNames, isPlainlyGone, nameSome, requireFreeSpace } from './workspace-disk.ts';
 import type { WorkspaceGit } from './workspace-git.ts';
 
 export interface AttemptOptions {
@@ -128,8 +128,18 @@ export async function attemptCapture(
   const asideBytes = kept.map((one) => measureAside(root, one));
   await requireSpace(git, scratch, plan, asideBytes);
 
-  await dropEntries(git, index, plan.deletions);
-  await settled([addFiles(git, index, plan.additions), requireFilters(git, index, plan.files, filters)]);
+  // What is plainly gone goes out with what comes in: the index is written once less.
+  const gone = plan.additions.length === 0 ? [] : plan.deletions.filter((path) => isPlainlyGone(root, path));
+  const together = new Set(gone);
+  await dropEntries(
+    git,
+    index,
+    plan.deletions.filter((path) => !together.has(path)),
+  );
+  await settled([
+    addFiles(git, index, [...gone, ...plan.additions]),
+    requireFilters(git, index, plan.files, filters),
+  ]);
   const aside: { path: GitPath; tree: Oid }[] = [];
   for (const one of kept) {
     const path = one.directory === '' ? ('.' as GitPath) : one.directory;

@@ -31,6 +31,16 @@ export function findEntry(root: string, path: GitPath): Stats | undefined {
   }
 }
 
+/** True when nothing is at the path, and nothing but folders on the way to it. */
+export function isPlainlyGone(root: string, path: GitPath): boolean {
+  for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1)) {
+    const folder = findEntry(root, path.slice(0, at) as GitPath);
+    if (folder === undefined) return true;
+    if (!folder.isDirectory()) return false;
+  }
+  return findEntry(root, path) === undefined;
+}
+
 /** True for a path below a link that leads to itself. */
 export function isBeyondLoop(root: string, path: GitPath): boolean {
   try {
