@@ -147,13 +147,16 @@ export async function attemptCapture(
   }
 
   const isUpdated = plan.additions.length > 0 || plan.deletions.length > 0;
-  const [tree, proof] = await settled([
+  const writing = settled([
     writeTree(git, index),
     isUpdated && options.prove ? readStatus(git, index, 'proof', [], isExcluded) : status,
   ]);
+  // Looked for while git is at work.
+  const created = sinceBase.filter(({ before }) => before === null).map(({ path }) => path);
+  const twins = findCaseTwins([...created, ...plan.created], plan.deletions, shadow.facts.paths);
+  const [tree, proof] = await writing;
   if (options.prove) requireProof(proof, plan);
   const submodules = await lookAtSubmodules(git, scratch, index, filters, shadow.facts, proof, sinceBase);
-  const created = sinceBase.filter(({ before }) => before === null).map(({ path }) => path);
   return {
     tree,
     uncommitted: proof.staged.length > 0,
@@ -164,7 +167,7 @@ export async function attemptCapture(
       ...(hidden === undefined ? [] : hiddenFindings(hidden)),
       ...plan.findings,
       ...submodules,
-      ...findCaseTwins([...created, ...plan.created], plan.deletions, shadow.facts.paths),
+      ...twins,
     ],
     aside,
     index,
