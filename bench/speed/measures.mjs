@@ -75,101 +75,82 @@ export async function measureLanding(bench, shape) {
   return [{ what: `landing of ${SOURCES} clean sources`, shape: SHAPES[shape], ...result, limit }];
 }
 
-/** A worktree of all 20,000 files in which ten are changed: eight edited, one new, one deleted. */
+/** A worktree of all 20,000 files, and a way to change ten of them: eight edited, one new, one deleted. */
 function makeWorktree(place, repository) {
   const copy = copyRepository(place, repository, 'snapshot');
   const worktree = join(place.root, 'rounds', 'worktree');
   git(place, ['worktree', 'add', '-q', '--detach', worktree, 'main'], { cwd: copy });
   const tracked = gitText(place, ['ls-files'], { cwd: worktree }).split('\n');
-  for (let n = 1; n <= 8; n += 1) appendFileSync(join(worktree, tracked[n * 2000]), `// changed ${n}\n`);
   rmSync(join(worktree, tracked[100]));
   mkdirSync(join(worktree, 'packages', 'new'));
-  writeFileSync(join(worktree, 'packages', 'new', 'file.ts'), 'export const added = true;\n');
-  return { copy, worktree };
+  const change = (name) => {
+    for (let n = 1; n <= 8; n += 1)
+      appendFileSync(join(worktree, tracked[n * 2000]), `// changed for ${name}\n`);
+    writeFileSync(join(worktree, 'packages', 'new', 'file.ts'), `export const added = '${name}';\n`);
+  };
+  return { copy, worktree, change };
+}
+
+/** What the product's flows work with, for one directory. */
+async function openContext({ place, program }, cwd) {
+  const [{ openContext }, { DEFAULT_SETTINGS }] = await Promise.all([
+    program.load('compose-context.js'),
+    program.load('config/defaults.js'),
+  ]);
+  const narrator = { step() {}, done() {} };
+  return openContext({ cwd, env: place.env, narrator, settings: DEFAULT_SETTINGS });
 }
 
 const BY_HAND = 'git status --porcelain > "$TMPDIR/status" && git add -A && git write-tree';
 
 /** A snapshot (captured, committed, on the disk, under a ref) against status, add and write-tree in the same worktree.
- * Both start from the same index and write objects into an empty folder of their own. */
+ * Both start from the same index. Every round changes the files anew, so that nobody finds objects of an earlier one. */
 export async function measureSnapshot(bench) {
-  const { place, program } = bench;
-  const { copy, worktree } = makeWorktree(place, bench.repositories.sparse.repository);
+  const { place } = bench;
+  const { copy, worktree, change } = makeWorktree(place, bench.repositories.sparse.repository);
   const index = join(copy, 'worktrees', 'worktree', 'index');
   // Entries as young as the index itself would be read again by everybody.
   await new Promise((resolve) => setTimeout(resolve, 1500));
   git(place, ['update-index', '-q', '--refresh'], { cwd: worktree, accept: [0, 1] });
   cpSync(index, `${index}.bench`, { preserveTimestamps: true });
-  const restore = () => cpSync(`${index}.bench`, index, { preserveTimestamps: true });
-  const trees = new Set();
-  const same = (tree) => {
-    trees.add(tree.trim());
-    if (trees.size > 1) throw new Error(`the snapshots differ: ${[...trees].join(' ')}`);
+  const prepare = (name) => {
+    change(name);
+    cpSync(`${index}.bench`, index, { preserveTimestamps: true });
+    return name;
   };
-  const plain = {
-    prepare(name) {
-      restore();
-      return quarantine(place, join(copy, 'objects'), name);
-    },
-    run: (env) => must(start(place, 'sh', ['-c', BY_HAND], { cwd: worktree, env })),
-    check: (_, { stdout }) => same(stdout.toString('utf8')),
-  };
-  const { openContext } = await program.load('compose.js');
-  const { DEFAULT_SETTINGS } = await program.load('config/defaults.js');
-  const silent = { step() {}, done() {} };
-  const context = await openContext({
-    cwd: worktree,
-    env: place.env,
-    narrator: silent,
-    settings: DEFAULT_SETTINGS,
-  });
+  const byHand = () => must(start(place, 'sh', ['-c', BY_HAND], { cwd: worktree }));
+  const context = await openContext(bench, worktree);
+  const objects = await context.openObjects({ quarantine: false });
   const [info] = (await context.refs.listWorktrees()).filter(({ path }) => path === worktree);
   const head = gitText(place, ['rev-parse', 'HEAD'], { cwd: worktree });
-  const library = {
-    async prepare(name) {
-      restore();
-      const objects = await context.openObjects({ quarantine: true });
-      return { name, objects, scratch: join(place.root, 'rounds', `${name}.scratch`) };
-    },
-    async run({ name, objects, scratch }) {
-      const { snapshot } = DEFAULT_SETTINGS;
-      const { tree } = await context.workspaces.capture({
-        worktree: info,
-        base: head,
-        maxFileBytes: snapshot.maxFileBytes,
-        filters: snapshot.filters,
-        exclude: snapshot.exclude,
-        scratch,
-        objectsDir: objects.objectsDir,
-      });
-      const commit = await objects.writeCommit({ tree, parents: [head], message: 'snapshot\n' });
-      await objects.makeDurable([commit], [head]);
-      await context.refs.updateRefs([{ ref: `refs/sennit/bench/${name}`, to: commit, from: null }], 'bench');
-      return tree;
-    },
-    async check({ objects }, tree) {
-      same(tree);
-      await objects.close();
-    },
+  const { maxFileBytes, filters, exclude } = context.settings.snapshot;
+  let tree;
+  const snapshot = async (name) => {
+    const scratch = join(place.root, 'rounds', `${name}.scratch`);
+    ({ tree } = await context.workspaces.capture({
+      worktree: info,
+      base: head,
+      maxFileBytes,
+      filters,
+      exclude,
+      scratch,
+    }));
+    const commit = await objects.writeCommit({ tree, parents: [head], message: 'snapshot\n' });
+    await objects.makeDurable([commit], [head]);
+    await context.refs.updateRefs([{ ref: `refs/sennit/bench/${name}`, to: commit, from: null }], 'bench');
   };
-  const inProcess = await compareArms({ plain, ours: library }, bench.rounds);
-  const command = {
-    prepare: restore,
-    run: () =>
-      sennit(bench, worktree, [
-        'land',
-        worktree,
-        '--into',
-        'bench-target',
-        '--no-gate',
-        '-m',
-        'x',
-        '--dry-run',
-        '--json',
-      ]),
-  };
+  const plain = { prepare, run: byHand };
+  const inProcess = await compareArms({ plain, ours: { prepare, run: snapshot } }, bench.rounds);
+  const landing = ['land', worktree, '--into', 'bench-target', '--no-gate', '-m', 'x', '--dry-run', '--json'];
+  const command = { prepare, run: () => sennit(bench, worktree, landing) };
   const whole = await compareArms({ plain, ours: command }, bench.rounds);
-  context.close();
+
+  const name = prepare('last');
+  await snapshot(name);
+  const { stdout } = await byHand();
+  if (stdout.toString('utf8').trim() !== tree) throw new Error('the snapshot is not what git adds by hand');
+  await objects.close();
+  await context.close();
   const shape = '10 changed files of 20,000';
   return [
     { what: 'snapshot of a worktree, in one process', shape, ...inProcess, limit: 1.5 },
