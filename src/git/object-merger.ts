@@ -51,7 +51,7 @@ export class ObjectMerger {
     await Promise.all(
       [...directories].map(async (directory) => {
         const path = `${directory}.gitattributes` as GitPath;
-        if (!(await this.#reader.hasPath(tree, path))) return;
+        if ((await this.#reader.kindAt(tree, path)) !== 'blob') return;
         const found = await this.#reader.entryAt(tree, path);
         // A link is no attributes file.
         if (isRegular(found))

@@ -174,13 +174,27 @@ export class ObjectReader {
     });
   }
 
-  /** True when something is at the path, a directory too. Much cheaper than reading the trees on the way. */
-  async hasPath(tree: Oid, path: GitPath): Promise<boolean> {
-    if (path.includes('\n')) return (await this.entryAt(tree, path)) !== null;
+  /** What is at a path: nothing, a `tree`, a `blob` or a `commit`. Much cheaper than reading the trees on the way. */
+  async kindAt(tree: Oid, path: GitPath): Promise<string | undefined> {
+    if (path.includes('\n')) return this.#kindByTrees(tree, path);
     return this.#git.asked(READ, Buffer.from(`info ${tree}:${path}\n`, 'latin1'), async (process) => {
       const answer = (await process.readUntil('\n')).toString('latin1'); // `<oid> <type> <size>` or `<name> missing`
-      return /^[0-9a-f]+ \w+ \d+$/.test(answer);
+      return /^[0-9a-f]+ (\w+) \d+$/.exec(answer)?.[1];
     });
+  }
+
+  async #kindByTrees(tree: Oid, path: GitPath): Promise<string | undefined> {
+    const slash = path.lastIndexOf('/');
+    const name = path.slice(slash + 1);
+    let at = tree;
+    for (const part of slash === -1 ? [] : path.slice(0, slash).split('/')) {
+      const found: RawTreeEntry | undefined = (await this.readTree(at)).find((entry) => entry.name === part);
+      if (found?.mode !== '40000') return undefined;
+      at = found.oid;
+    }
+    const found = (await this.readTree(at)).find((entry) => entry.name === name);
+    if (found === undefined) return undefined;
+    return found.mode === '40000' ? 'tree' : found.mode === '160000' ? 'commit' : 'blob';
   }
 
   async entryAt(tree: Oid, path: GitPath): Promise<TreeEntry | null> {

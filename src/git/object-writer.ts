@@ -95,14 +95,16 @@ export class ObjectWriter {
   /** The same by one process that reads and writes only the trees on the way; undefined where nothing is left. */
   async #importTree(tree: Oid, changes: ReadonlyMap<GitPath, TreeEntry | null>): Promise<Oid | undefined> {
     this.#imports += 1;
+    const deleted = [...changes].flatMap(([path, entry]) => (entry === null ? [path] : []));
+    const kinds = await Promise.all(deleted.map((path) => this.#reader.kindAt(tree, path)));
     const lines = [
       `commit refs/heads/import-${this.#imports}`,
       'committer sennit <sennit@invalid> 0 +0000',
       'data 0',
       `M 040000 ${tree} `,
     ];
-    // A deleted leaf first, so that a file may become a directory and back.
-    for (const [path, entry] of changes) if (entry === null) lines.push(`D ${importPath(path)}`);
+    // A deleted leaf first, so that a file may become a directory and back. What is a directory by now is no leaf.
+    for (const [i, path] of deleted.entries()) if (kinds[i] !== 'tree') lines.push(`D ${importPath(path)}`);
     for (const [path, entry] of changes)
       if (entry !== null) lines.push(`M ${entry.mode} ${entry.oid} ${importPath(path)}`);
     lines.push('ls ""', '', 'done', '');
