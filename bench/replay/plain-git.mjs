@@ -8,7 +8,7 @@ import { git } from '../place.mjs';
 const BATCH = 200;
 
 /** Reads records `1\0<tree>\0\0` (clean) and `0\0<tree>\0<entries>\0<messages>\0`. */
-export function parseRecords(bytes) {
+function parseRecords(bytes) {
   const fields = bytes.toString('latin1').split('\0');
   const records = [];
   let at = 0;
