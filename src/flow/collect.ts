@@ -6,7 +6,7 @@
 import { dirname, join } from 'node:path';
 import { SennitError } from '../model/errors.ts';
 import type { Finding } from '../model/finding.ts';
-import { displayPath, type Oid, type OperationId, slugOf } from '../model/ids.ts';
+import { displayPath, type GitPath, type Oid, type OperationId, slugOf } from '../model/ids.ts';
 import type { Snapshot, Source } from '../model/source.ts';
 import type { EntryChange } from '../model/tree.ts';
 import type { History, Objects } from '../ports/git.ts';
@@ -95,23 +95,34 @@ export async function collect(
           taken.map(({ commit }) => commit),
           [request.tip, ...landed],
         );
-  const snapshots = await Promise.all(
+  const placed = await Promise.all(
     taken.map(async (one, i) => {
       const history = histories[i] ?? { commits: [], frontier: [one.commit], shared: false };
       const base = await baseOf(context, objects, one, history, request.tip, landed);
       const baseTree = await objects.treeOf(base);
-      const taken = await objects.diffTrees(baseTree, one.tree);
+      return { ...one, history, base, baseTree, changes: await objects.diffTrees(baseTree, one.tree) };
+    }),
+  );
+  const contested = request.lineEnds
+    ? await contestedPaths(objects, request.tip, placed)
+    : new Set<GitPath>();
+  const snapshots = await Promise.all(
+    placed.map(async (one): Promise<CollectedSnapshot> => {
       const named = { name: one.source.name, commit: one.commit, tree: one.tree };
       const prepared = request.lineEnds
-        ? await prepareLineEnds(objects, request.facts, named, taken)
+        ? await prepareLineEnds(
+            objects,
+            request.facts,
+            named,
+            one.changes,
+            await accidentPaths(objects, one, contested),
+          )
         : { ...named, findings: [] };
       return {
         ...one,
-        history,
-        base,
-        baseTree,
         prepared,
-        changes: prepared.tree === one.tree ? taken : await objects.diffTrees(baseTree, prepared.tree),
+        changes:
+          prepared.tree === one.tree ? one.changes : await objects.diffTrees(one.baseTree, prepared.tree),
         ref: OWN_REFS.snapshot(request.operation, slugOf(one.source.name)),
       };
     }),
@@ -125,6 +136,38 @@ export async function collect(
     landed,
     findings: snapshots.flatMap(({ findings, prepared }) => [...findings, ...prepared.findings]),
   };
+}
+
+/** Paths that more than one side changes: there other line ends would make a conflict of every line. */
+async function contestedPaths(
+  objects: Objects,
+  tip: Oid,
+  all: readonly { readonly baseTree: Oid; readonly changes: readonly EntryChange[] }[],
+): Promise<Set<GitPath>> {
+  const tipTree = await objects.treeOf(tip);
+  const seen = new Set<GitPath>();
+  for (const baseTree of new Set(all.map((one) => one.baseTree)))
+    for (const { path } of await objects.diffTrees(baseTree, tipTree)) seen.add(path);
+  const contested = new Set<GitPath>();
+  for (const { changes } of all) {
+    for (const { path } of changes) {
+      if (seen.has(path)) contested.add(path);
+      else seen.add(path);
+    }
+  }
+  return contested;
+}
+
+/** Paths whose line ends may have been changed by accident: contested ones, and those that nobody has committed. Line
+ * ends that were committed, where nothing else meets them, are what somebody recorded. */
+async function accidentPaths(
+  objects: Objects,
+  { source, tree, uncommitted }: Taken,
+  contested: ReadonlySet<GitPath>,
+): Promise<ReadonlySet<GitPath>> {
+  if (!uncommitted || source.head === null) return contested;
+  const loose = await objects.diffTrees(await objects.treeOf(source.head), tree);
+  return new Set([...contested, ...loose.map(({ path }) => path)]);
 }
 
 async function takeRef(objects: Objects, source: Source): Promise<Taken> {

@@ -218,6 +218,14 @@ test('a rewrite of all line ends lands as the edit that it holds, and is told (M
   expect(JSON.stringify(answer.findings)).toContain('"l"');
 });
 
+test('line ends that somebody committed, where nothing else meets them, are landed as recorded', async () => {
+  const repo = newRepo();
+  repo.commit('script', { 'make.bat': 'l1\nl2\nl3\n' });
+  repo.commitTo('a', { 'make.bat': 'l1\r\nL2\r\nl3\r\n' });
+  await askSennit(['land', 'a', '--into', 'main', '--no-gate'], 0, { cwd: repo });
+  expect(repo.blob('main', 'make.bat')).toBe('l1\r\nL2\r\nl3\r\n');
+});
+
 test('a file with CRLF in the repository keeps it', async () => {
   const repo = newRepo();
   const text = 'l1\r\nl2\r\nl3\r\n';
