@@ -2,8 +2,8 @@
 
 /** Megabytes of memory that no landing or forecast of 1,000 sources may need. */
 const MEMORY_LIMIT = 300;
-/** How much a source may cost more among 1,000 than among 250. */
-const GROWTH_LIMIT = 1.25;
+/** How much a source may cost more among 1,000 than among 250: linear with room for the disk; quadratic would be 4. */
+const GROWTH_LIMIT = 1.5;
 
 const number = (value, digits = 0) => (value === null ? '' : value.toFixed(digits));
 const table = (head, rows) => [

@@ -167,7 +167,7 @@ export class ObjectMerger {
     const found = new Set((await this.findDrivers(paths)).keys());
     if (this.#git.attributes === '' || paths.length === 0) return found;
     const { stdout } = await this.#git.run({
-      args: ['check-attr', '-z', '--stdin', 'merge', 'conflict-marker-size'],
+      args: ['check-attr', '-z', '--stdin', 'merge'],
       stdin: Buffer.from(paths.map((path) => `${path}\0`).join(''), 'latin1'),
     });
     const fields = stdout.toString('latin1').split('\0');
