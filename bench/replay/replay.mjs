@@ -185,13 +185,16 @@ async function main() {
 
   const sample = Math.min(Number(options.command), merges.length);
   const differing = [];
+  let incomplete = 0;
   for (let k = 0; k < sample; k += 1) {
     const i = Math.floor((k * merges.length) / sample);
     const ours = await landByCommand(repository, merges[i]);
     const same =
       ours.outcome === results[i].ours.outcome &&
       (ours.outcome !== 'landed' || ours.tree === results[i].ours.tree);
-    if (!same) differing.push({ merge: merges[i].merge, command: ours, flow: results[i].ours });
+    // A clone can lack objects that a checkout for conflicts needs and a merge does not.
+    if (ours.reasons.some(({ kind }) => kind === 'object_missing')) incomplete += 1;
+    else if (!same) differing.push({ merge: merges[i].merge, command: ours, flow: results[i].ours });
   }
 
   const refused = results.filter(({ verdict }) => verdict.startsWith('refused'));
@@ -204,7 +207,7 @@ async function main() {
       [...new Set(ours.reasons.map(({ kind }) => kind))].sort().join('+'),
     ),
     msPerMerge: Math.round(took / Math.max(1, merges.length)),
-    command: { runs: sample, differing },
+    command: { runs: sample, incomplete, differing },
   };
   console.log(JSON.stringify(summary, null, 2));
   for (const { merge, verdict, ours, plain: its } of results) {
