@@ -2,7 +2,7 @@
 // A user's checkout is only ever brought forward where nothing uncommitted, untracked or ignored is in the way; git's
 // own check does not see ignored files, so those are looked at here. Nothing is stashed, reset or cleaned.
 
-import { copyFile, lstat, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { copyFile, lstat, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { Conflict } from '../model/conflict.ts';
 import { SennitError } from '../model/errors.ts';
@@ -13,6 +13,7 @@ import type { AdvancePlan, Checkouts, ScratchWorktree } from '../ports/checkouts
 import type { RepositoryPlace } from '../ports/git.ts';
 import { parseConfigList } from './config-list.ts';
 import { decideFilters, findProgram } from './filters.ts';
+import { finishAdvance } from './finish-advance.ts';
 import type { GitCall, GitResult, GitSpawner } from './spawn.ts';
 import { parsePathList, parseRawDiff } from './tree-format.ts';
 import { linkTarget, realOr } from './worktree-list.ts';
@@ -239,55 +240,8 @@ class CheckoutStore implements Checkouts {
     await this.#in(worktree, { args: ['read-tree', '-m', '-u', from, to] });
   }
 
-  async finishAdvance(worktree: WorktreeInfo, from: Oid, to: Oid): Promise<AdvancePlan> {
-    const { stdout } = await this.#in(worktree, {
-      args: ['diff-tree', '-r', '-z', '--raw', '--no-renames', '--no-abbrev', from, to],
-    });
-    const done: string[] = [];
-    for (const { path, before, after } of parseRawDiff(stdout)) {
-      const state = await this.#stateOf(worktree, path, before, after);
-      if (state === 'new')
-        done.push(after === null ? removeLine(to, path) : `${after.mode} ${after.oid}\t${path}\0`);
-    }
-    if (done.length > 0) {
-      await this.#in(worktree, {
-        args: ['update-index', '-z', '--index-info'],
-        stdin: Buffer.from(done.join(''), 'latin1'),
-      });
-    }
-    await this.#in(worktree, { args: ['update-index', '-q', '--refresh'], accept: [0, 1, 128] });
-    const { code, stderr } = await this.#in(worktree, {
-      args: ['read-tree', '-m', '-u', from, to],
-      accept: [0, 128],
-    });
-    if (code === 0) return { outcome: 'clear' };
-    return { outcome: 'blocked', paths: [], message: stderr.trim() };
-  }
-
-  /** Whether the file at a path is as the new commit has it, written whole or cut short by the crash. */
-  async #stateOf(
-    worktree: WorktreeInfo,
-    path: GitPath,
-    before: TreeEntry | null,
-    after: TreeEntry | null,
-  ): Promise<'old' | 'new'> {
-    const file = inside(worktree.path, path);
-    const stat = await lstat(file).catch(() => undefined);
-    if (after === null) return stat === undefined ? 'new' : 'old';
-    if (stat === undefined || !stat.isFile()) return 'old';
-    const content = await readFile(file);
-    const { stdout: wanted } = await this.#in(worktree, { args: ['cat-file', 'blob', after.oid] });
-    if (content.equals(wanted)) return 'new';
-    const cutShort = content.length < wanted.length && wanted.subarray(0, content.length).equals(content);
-    if (!cutShort) return 'old';
-    const previous =
-      before === null
-        ? undefined
-        : (await this.#in(worktree, { args: ['cat-file', 'blob', before.oid] })).stdout;
-    if (previous?.equals(content) === true) return 'old';
-    // The journal says that this file was clean before: what is there is the beginning of what git was writing.
-    await writeFile(file, wanted);
-    return 'new';
+  finishAdvance(worktree: WorktreeInfo, from: Oid, to: Oid): Promise<AdvancePlan> {
+    return finishAdvance((place, call) => this.#in(place, call), worktree, this.#scratch, from, to);
   }
 
   async listChangedTracked(worktree: WorktreeInfo): Promise<readonly GitPath[]> {

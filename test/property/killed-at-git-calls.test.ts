@@ -108,7 +108,7 @@ function manyFiles(): { before: Files; change: Files } {
   return { before, change };
 }
 
-test.fails(
+test(
   'a checkout that git was just bringing forward is whole after the next command',
   QUITE_LONG,
   async () => {
