@@ -162,12 +162,14 @@ async function contestedPaths(
  * ends that were committed, where nothing else meets them, are what somebody recorded. */
 async function accidentPaths(
   objects: Objects,
-  { source, tree, uncommitted }: Taken,
+  { source, tree, uncommitted, history }: Taken & { readonly history: History },
   contested: ReadonlySet<GitPath>,
 ): Promise<ReadonlySet<GitPath>> {
-  if (!uncommitted || source.head === null) return contested;
+  // Sources that share commits agree about what these changed: that is no contest.
+  const met = history.shared ? new Set<GitPath>() : contested;
+  if (!uncommitted || source.head === null) return met;
   const loose = await objects.diffTrees(await objects.treeOf(source.head), tree);
-  return new Set([...contested, ...loose.map(({ path }) => path)]);
+  return new Set([...met, ...loose.map(({ path }) => path)]);
 }
 
 async function takeRef(objects: Objects, source: Source): Promise<Taken> {

@@ -23,6 +23,14 @@ test('an absolute link is refused, also one of another system', () => {
   expect(out('link', 'c:/Windows')).toBe(true);
 });
 
+test('a link that goes down and up again can leave by way of another link, and one into a git dir is a way to run code', () => {
+  expect(out('l', 'd/..')).toBe(true);
+  expect(out('a/l', '../d/../x')).toBe(true);
+  expect(out('g', '.git/hooks')).toBe(true);
+  expect(out('a/g', '../.GIT')).toBe(true);
+  expect(out('g', '.github/x')).toBe(false);
+});
+
 test('links inside the repository are left alone', () => {
   expect(out('link', 'file')).toBe(false);
   expect(out('link', '.')).toBe(false);

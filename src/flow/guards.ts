@@ -33,14 +33,20 @@ export async function inspectLanding(
   return [...links, ...gitlinks, ...markers, ...findStrangers(input), ...findCaseTwins(input.changes)];
 }
 
-/** True when a link at `path` leads out of the repository or is absolute. */
+/** True when a link at `path` leads out of the repository or into a git dir, is absolute, or goes back up after it went
+ * down: what it went down through can be a link too, and then it leads elsewhere. */
 export function escapes(path: GitPath, target: string): boolean {
   if (target.startsWith('/') || /^[A-Za-z]:[\\/]/.test(target)) return true;
   let depth = path.split('/').length - 1;
+  let wentDown = false;
   for (const part of target.split('/')) {
-    if (part === '..') depth -= 1;
-    else if (part !== '' && part !== '.') depth += 1;
-    if (depth < 0) return true;
+    if (part === '..') {
+      depth -= 1;
+      if (wentDown || depth < 0) return true;
+    } else if (part !== '' && part !== '.') {
+      wentDown = true;
+      if (part.toLowerCase() === '.git') return true;
+    }
   }
   return false;
 }

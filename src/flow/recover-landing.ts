@@ -1,9 +1,9 @@
 // Ending a landing whose process is dead. Where its branch has moved it is finished: checkouts follow, the record is
 // written. Where it has not, nothing of the user's had changed; conflicts that were handed over go on waiting.
 
-import { lstat, rm } from 'node:fs/promises';
+import { lstat, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Oid } from '../model/ids.ts';
+import { SennitError } from '../model/errors.ts';
 import type { Objects } from '../ports/git.ts';
 import type { OperationRecord } from '../ports/ledger.ts';
 import { type Context, OWN_REFS } from './context.ts';
@@ -11,6 +11,7 @@ import { isGitAtWork } from './git-at-work.ts';
 import { closeScratch } from './hand-over.ts';
 import { type LandData, readLandData } from './land-data.ts';
 import { applyMove, endMove, type Move, planMove } from './move-target.ts';
+import { listNames } from './own-folders.ts';
 
 export type LandingEnd = 'finished' | 'rolled-back' | 'waiting';
 
@@ -32,7 +33,7 @@ export async function endLanding(
   for (const move of data.moving) {
     await clearLocks(context, operation, move.ref);
     end = await endMove(context, move, (ancestor, tip) => objects.isAncestor(ancestor, tip));
-    if (end === 'rolled-back' && (await isPublic(context, data, move.to))) {
+    if (end === 'rolled-back' && (await isPublic(context, objects, operation, move))) {
       const followed = await followPush(context, operation, move);
       if (followed === 'blocked') return park(context, operation, data);
       end = followed;
@@ -41,12 +42,29 @@ export async function endLanding(
   return recoverLanding(context, operation, data, end);
 }
 
-/** Whether the commit is on a remote: the push came before the local branch, and may have ended before its record. */
-async function isPublic(context: Context, data: LandData, commit: Oid): Promise<boolean> {
-  if (data.pushed) return true;
-  return (
-    data.options.push && (await context.refs.listRefs('refs/remotes/')).some((ref) => ref.commit === commit)
-  );
+/** Whether the commit is on a remote: the push came before the local branch, and may have ended before its record, or
+ * before its answer came. */
+async function isPublic(
+  context: Context,
+  objects: Objects,
+  operation: OperationRecord,
+  move: Move,
+): Promise<boolean> {
+  const { pushed, options } = readLandData(operation);
+  if (pushed || !options.push) return pushed;
+  if ((await context.refs.listRefs('refs/remotes/')).some(({ commit }) => commit === move.to)) return true;
+  try {
+    const remote = await context.remotes.findRemote(move.ref, context.settings.push.remote ?? undefined);
+    const tip = await context.remotes.fetch(
+      remote.name,
+      options.branch ?? remote.branch,
+      OWN_REFS.fetched(operation.id),
+    );
+    return tip !== null && (await objects.isAncestor(move.to, tip));
+  } catch (error) {
+    if (error instanceof SennitError) return false; // out of reach: the next push finds out
+    throw error;
+  }
 }
 
 /** Moves the local branch to what is public already. */
@@ -119,6 +137,26 @@ async function recoverLanding(
   return end;
 }
 
+/** Names that git gives to the records of Sennit's own worktrees: the folder's name, with a number where it is taken. */
+const OWN_RECORD = /^(?:gate-[0-9a-f]{12}|regenerate|hooks|worktree)\d*$/;
+
+/** Removes records that a killed `git worktree add` of this operation had only begun: locked by git itself, naming no
+ * worktree and no commit, so that nothing can be in them. git's own prune passes them over. */
+async function dropBegunRecords(context: Context, operation: OperationRecord): Promise<void> {
+  const { commonDir } = context.place;
+  if (isGitAtWork(context, [commonDir]) !== false) return;
+  for (const name of await listNames(join(commonDir, 'worktrees'))) {
+    if (!OWN_RECORD.test(name)) continue;
+    const record = join(commonDir, 'worktrees', name);
+    const info = await lstat(record).catch(() => undefined);
+    const locked = await readFile(join(record, 'locked'), 'utf8').catch(() => '');
+    const begun = info !== undefined && info.mtimeMs + CLOCK_GRAIN >= Date.parse(operation.created);
+    const holds = (await listNames(record)).filter((file) => file !== 'locked' && file !== 'refs');
+    if (begun && locked.trim() === 'initializing' && holds.length === 0)
+      await context.checkouts.forgetWorktree(record);
+  }
+}
+
 /** Scratch worktrees of an operation that nobody works on any more: for conflicts, for gates. */
 async function dropScratch(context: Context, operation: OperationRecord, data: LandData): Promise<void> {
   if (data.handover !== null) await closeScratch(context, data.handover);
@@ -132,6 +170,7 @@ async function dropScratch(context: Context, operation: OperationRecord, data: L
       else await context.checkouts.forgetWorktree(worktree.adminDir);
     }
   }
+  await dropBegunRecords(context, operation);
   await rm(join(context.gateRoot, operation.id), { recursive: true, force: true });
 }
 

@@ -10,7 +10,7 @@ import { historiesOf, parseParents } from './history.ts';
 import { parseMergeTree, parseMergeTreeBatch } from './merge-tree-format.ts';
 import type { ObjectReader } from './object-reader.ts';
 import type { ObjectWriter } from './object-writer.ts';
-import type { GitCall } from './spawn.ts';
+import type { GitCall, GitResult } from './spawn.ts';
 import { parsePathList } from './tree-format.ts';
 
 /** Pairs that one process probes before the objects that it left are removed. */
@@ -24,6 +24,7 @@ function pairsCall(pairs: readonly (readonly [Oid, Oid])[]): GitCall {
     args: ['merge-tree', '--write-tree', '-z', '--stdin'],
     stdin: pairs.map(([a, b]) => `${a} ${b}\n`).join(''),
     accept: [0, 1],
+    acceptSignals: ['SIGABRT'],
   };
 }
 
@@ -86,15 +87,15 @@ export class ObjectMerger {
     const { code, stdout, stderr } = await this.#git.run({
       args: ['merge-tree', '--write-tree', '-z', '--messages', ...names],
       accept: [0, 1, 128],
+      acceptSignals: ['SIGABRT'], // git before 2.55 can stop at an assertion about renames
     });
-    if (code === 128) return { outcome: 'refused', reason: stderr.trim() };
+    if (code >= 128) return { outcome: 'refused', reason: stderr.trim() };
     return parseMergeTree(stdout, code, stderr);
   }
 
   async mergePairs(pairs: readonly (readonly [Oid, Oid])[]): Promise<MergeTreeResult[]> {
     if (pairs.length === 0) return [];
-    const { stdout } = await this.#git.run(pairsCall(pairs));
-    return parseMergeTreeBatch(stdout, pairs.length);
+    return this.#answers(pairs, (some) => this.#git.run(pairsCall(some)));
   }
 
   async probePairs(pairs: readonly (readonly [Oid, Oid])[]): Promise<MergeTreeResult[]> {
@@ -106,12 +107,27 @@ export class ObjectMerger {
       for (let from = next; from < pairs.length; from = next) {
         const batch = pairs.slice(from, from + size);
         next = from + batch.length;
-        const { stdout } = await this.#git.runAndForget(`probe-${from}`, pairsCall(batch));
-        for (const [i, result] of parseMergeTreeBatch(stdout, batch.length).entries())
-          results[from + i] = result;
+        const answers = await this.#answers(batch, (some) =>
+          this.#git.runAndForget(`probe-${from}`, pairsCall(some)),
+        );
+        for (const [i, result] of answers.entries()) results[from + i] = result;
       }
     };
     await Promise.all(Array.from({ length: lanes }, work));
+    return results;
+  }
+
+  /** The results of a batch. Where git aborts in one pair the others are asked one by one, and that one is refused. */
+  async #answers(
+    pairs: readonly (readonly [Oid, Oid])[],
+    ask: (some: readonly (readonly [Oid, Oid])[]) => Promise<GitResult>,
+  ): Promise<MergeTreeResult[]> {
+    const { signal, stdout, stderr } = await ask(pairs);
+    if (signal === null) return parseMergeTreeBatch(stdout, pairs.length);
+    if (pairs.length === 1)
+      return [{ outcome: 'refused', reason: stderr.trim() || `git ended with ${signal}` }];
+    const results: MergeTreeResult[] = [];
+    for (const pair of pairs) results.push(...(await this.#answers([pair], ask)));
     return results;
   }
 

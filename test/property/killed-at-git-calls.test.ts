@@ -131,7 +131,7 @@ test(
   },
 );
 
-test.fails('the record of a worktree that git had only begun to make does not stay', async () => {
+test('the record of a worktree that git had only begun to make does not stay', async () => {
   const scene = newScene(['--gate', 'true']);
   const git = new KillingGit(scene.repo.place);
   await runSennit(scene.args, { cwd: scene.repo, env: git.env('worktree add *', 'before') });
@@ -143,7 +143,7 @@ test.fails('the record of a worktree that git had only begun to make does not st
   await expectLandedOnce(scene);
 });
 
-test.fails('a push that went through although it was cut short is followed by the branch', async () => {
+test('a push that went through although it was cut short is followed by the branch', async () => {
   const scene = newScene(['--no-gate', '--push']);
   const { repo } = scene;
   repo.git('init', '-q', '--bare', '../origin.git');
